@@ -1,0 +1,319 @@
+//! The context: what a handler can do besides answering.
+
+use std::future::Future;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use super::traits::{Actor, Product, Respond};
+use crate::cell::{Here, message_table};
+use crate::reference::{ActorId, ActorRef, Spawn, Target};
+use crate::system::ActorSystem;
+use crate::events::Terminated;
+use crate::time::Moment;
+use crate::tree::Path;
+
+/// A handler's view of its own actor and of the system: a thin handle, free to create.
+///
+/// ```
+/// # use std::convert::Infallible;
+/// # use volary_core::*;
+/// # struct Pool; struct Grow;
+/// # impl Message for Grow { type Reply = String; type Rejection = Infallible; }
+/// # struct Helper; impl Actor for Helper {}
+/// # impl Actor for Pool {}
+/// impl Handler<Grow> for Pool {
+///     async fn handle(&mut self, _: Grow, ctx: &mut Context<Self>) -> Result<String, Failure> {
+///         let helper = ctx.spawn_child(|| Helper).await.or_fault()?;
+///         Ok(helper.path().to_string())
+///     }
+/// }
+/// ```
+pub struct Context<A> {
+    here: Here,
+    sender: u64,
+    actor: PhantomData<fn(A)>,
+}
+
+impl<A> Context<A> {
+    pub(crate) fn new(here: Here, sender: u64) -> Self {
+        Context { here, sender, actor: PhantomData }
+    }
+
+    /// The system this actor lives in.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, Context};
+    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
+    /// let name = ctx.system().name().to_owned();
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn system(&self) -> ActorSystem {
+        self.here.system().handle()
+    }
+
+    /// The path of this actor.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, Context};
+    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
+    /// println!("I am {}", ctx.path());
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn path(&self) -> Path {
+        self.here.path()
+    }
+
+    /// The id of this incarnation.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, Context};
+    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
+    /// let id = ctx.id();
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn id(&self) -> ActorId {
+        ActorId::of(self.here.id)
+    }
+
+    /// Who sent the message being handled; `None` from outside of any actor.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, Context};
+    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
+    /// if let Some(sender) = ctx.sender() {
+    ///     println!("from {sender}");
+    /// }
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn sender(&self) -> Option<ActorId> {
+        ActorId::from_raw(self.sender)
+    }
+
+    /// The system's monotonic clock; virtual in simulation.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, Context};
+    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
+    /// let started = ctx.now();
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn now(&self) -> Moment {
+        self.here.system().now()
+    }
+
+    /// The system's calendar clock; virtual in simulation.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, Context};
+    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
+    /// let stamp = ctx.wall_clock();
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn wall_clock(&self) -> SystemTime {
+        self.here.system().env().wall()
+    }
+
+    /// A random number from the system's source; seeded in simulation.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, Context};
+    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
+    /// let dice = ctx.random() % 6 + 1;
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn random(&self) -> u64 {
+        self.here.system().env().random()
+    }
+
+    /// How much time is left for the request being handled; `None` if it has no deadline.
+    ///
+    /// Asks made by this handler inherit it.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, Context};
+    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
+    /// if ctx.time_left().is_some_and(|left| left.is_zero()) {
+    ///     return; // nobody waits any more
+    /// }
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn time_left(&self) -> Option<Duration> {
+        self.here.system().time_left()
+    }
+
+    /// Stops this actor after the message being handled.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, Context};
+    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
+    /// ctx.stop();
+    /// # }
+    /// ```
+    pub fn stop(&self) {
+        self.here.control(crate::cell::state::STOP);
+    }
+
+    /// Waits on the system's clock; virtual in simulation.
+    ///
+    /// Cancel safe: dropping it forgets the timer.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_core::{Actor, Context};
+    /// # async fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
+    /// ctx.sleep(Duration::from_millis(10)).await;
+    /// # }
+    /// ```
+    pub fn sleep(&self, time: Duration) -> impl Future<Output = ()> + Send + 'static {
+        self.here.system().handle().sleep(time)
+    }
+
+    /// Runs a future beside the actor, under its name: messages it sends carry this actor as their
+    /// sender and the deadline of the request being handled. It is aborted when the actor stops or
+    /// restarts. (`tokio::spawn` works too, and keeps none of this.)
+    ///
+    /// ```
+    /// # use volary_core::{Actor, ActorRef, Context, Message, Respond};
+    /// # fn in_a_handler<A: Actor + Respond<M>, M: Message>(ctx: &mut Context<A>, message: M) {
+    /// let me = ctx.me();
+    /// ctx.spawn(async move {
+    ///     // … something slow …
+    ///     let _ = me.tell(message);
+    /// });
+    /// # }
+    /// ```
+    pub fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> Task {
+        Task(crate::system::spawn_for(&self.here, future))
+    }
+
+    /// Starts a child of this actor. It stops before its parent does.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, Context, Fault, OrFault};
+    /// # struct Helper; impl Actor for Helper {}
+    /// # async fn in_a_handler<A: Actor>(ctx: &mut Context<A>) -> Result<(), Fault> {
+    /// let helper = ctx.spawn_child(|| Helper).named("helper").await.or_fault()?;
+    /// # Ok(()) }
+    /// ```
+    pub fn spawn_child<P, F>(&self, factory: F) -> Spawn<F>
+    where
+        P: Product,
+        F: Fn() -> P + Send + Sync + 'static,
+    {
+        Spawn::new(Some(self.here.to_ref()), factory)
+    }
+
+    /// The names of this actor's children, oldest first.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, Context};
+    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
+    /// for name in ctx.children() {
+    ///     println!("{name}");
+    /// }
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn children(&self) -> Vec<String> {
+        self.here.children().iter().map(|child| child.name()).collect()
+    }
+}
+
+impl<A: Actor> Context<A> {
+    /// A reference to this actor.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, ActorRef, Context};
+    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
+    /// let me: ActorRef<A> = ctx.me();
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn me(&self) -> ActorRef<A> {
+        ActorRef::from_cell(self.here.to_ref(), ())
+    }
+
+    /// Asks to be told of another actor's end: a [`Terminated`] message arrives exactly once, after
+    /// the last message that actor has sent here. Watching one that has ended yields it at once.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, ActorRef, Context, Respond, Terminated};
+    /// # fn in_a_handler<A: Actor + Respond<Terminated>, B: Actor>(ctx: &mut Context<A>, other: &ActorRef<B>) {
+    /// ctx.watch(other);
+    /// # }
+    /// ```
+    pub fn watch<T: Target>(&self, other: &ActorRef<T>)
+    where
+        A: Respond<Terminated>,
+    {
+        crate::reference::watch(&self.here, other.cell(), message_table::<A, Terminated>());
+    }
+
+    /// Takes back a [`watch`](Context::watch): no [`Terminated`] of that actor arrives any more.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, ActorRef, Context};
+    /// # fn in_a_handler<A: Actor, B: Actor>(ctx: &mut Context<A>, other: &ActorRef<B>) {
+    /// ctx.unwatch(other);
+    /// # }
+    /// ```
+    pub fn unwatch<T: Target>(&self, other: &ActorRef<T>) {
+        crate::reference::unwatch(&self.here, other.cell());
+    }
+}
+
+impl<A> std::fmt::Debug for Context<A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Context").field("path", &self.path()).field("sender", &self.sender()).finish()
+    }
+}
+
+/// A task that an actor spawned with [`Context::spawn`]; it ends with the actor, or when told to.
+///
+/// Dropping it leaves the task running.
+#[derive(Clone)]
+pub struct Task(pub(crate) Arc<crate::system::TaskState>);
+
+impl Task {
+    /// Ends the task at its next suspension point.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, Context};
+    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
+    /// let task = ctx.spawn(std::future::pending::<()>());
+    /// task.abort();
+    /// # }
+    /// ```
+    pub fn abort(&self) {
+        self.0.abort();
+    }
+
+    /// Whether the task has ended.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, Context};
+    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
+    /// let task = ctx.spawn(async {});
+    /// let _ = task.is_finished();
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.0.is_finished()
+    }
+}
+
+impl std::fmt::Debug for Task {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Task").field("finished", &self.is_finished()).finish()
+    }
+}

@@ -1,0 +1,270 @@
+//! Faults and failures: how a handler ends badly, and how the two ways stay apart.
+//!
+//! A **fault** crashes the actor and goes to its supervisor, with its type and source kept. A
+//! **rejection** is an answer. [`Failure`] is the error type of a handler that can do both; `?`
+//! turns a rejection into one, [`OrFault::or_fault`] says "crash", and nothing else converts.
+
+use std::any::Any;
+use std::convert::Infallible;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use super::message::Rejection;
+
+/// What made an actor crash: an error it gave up on, or a panic.
+///
+/// ```
+/// use volary_core::{Fault, OrFault};
+///
+/// fn parse(text: &str) -> Result<u32, Fault> {
+///     text.parse::<u32>().or_fault()
+/// }
+/// let fault = parse("seven").unwrap_err();
+/// assert!(fault.is::<std::num::ParseIntError>());
+/// assert!(!fault.is_panic());
+/// ```
+#[derive(Clone)]
+pub struct Fault(Arc<Cause>);
+
+enum Cause {
+    Error(Box<dyn Error + Send + Sync>),
+    Message(String),
+    Panic(String),
+}
+
+impl Fault {
+    /// A fault from an error, keeping its type and its sources.
+    ///
+    /// ```
+    /// use volary_core::Fault;
+    /// let fault = Fault::new(std::fmt::Error);
+    /// assert!(fault.is::<std::fmt::Error>());
+    /// ```
+    pub fn new(error: impl Error + Send + Sync + 'static) -> Self {
+        Fault(Arc::new(Cause::Error(Box::new(error))))
+    }
+
+    /// A fault from a plain sentence, for when there is no error value to keep.
+    ///
+    /// ```
+    /// use volary_core::Fault;
+    /// assert_eq!(Fault::msg("ledger is gone").to_string(), "ledger is gone");
+    /// ```
+    pub fn msg(text: impl Into<String>) -> Self {
+        Fault(Arc::new(Cause::Message(text.into())))
+    }
+
+    pub(crate) fn from_panic(payload: &(dyn Any + Send)) -> Self {
+        let text = payload
+            .downcast_ref::<&'static str>()
+            .map(|s| (*s).to_owned())
+            .or_else(|| payload.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "a panic with a payload that is not text".to_owned());
+        Fault(Arc::new(Cause::Panic(text)))
+    }
+
+    /// Whether the actor panicked, as opposed to returning an error. The two are never confused.
+    ///
+    /// ```
+    /// assert!(!volary_core::Fault::msg("no").is_panic());
+    /// ```
+    #[must_use]
+    pub fn is_panic(&self) -> bool {
+        matches!(*self.0, Cause::Panic(_))
+    }
+
+    /// Whether the fault, or anything in its source chain, is an `E`.
+    ///
+    /// ```
+    /// let fault = volary_core::Fault::new(std::fmt::Error);
+    /// assert!(fault.is::<std::fmt::Error>());
+    /// assert!(!fault.is::<std::io::Error>());
+    /// ```
+    #[must_use]
+    pub fn is<E: Error + 'static>(&self) -> bool {
+        self.find::<E>().is_some()
+    }
+
+    /// The first `E` in the source chain.
+    ///
+    /// ```
+    /// let fault = volary_core::Fault::new("x".parse::<u8>().unwrap_err());
+    /// assert!(fault.find::<std::num::ParseIntError>().is_some());
+    /// ```
+    #[must_use]
+    pub fn find<E: Error + 'static>(&self) -> Option<&E> {
+        let Cause::Error(error) = &*self.0 else { return None };
+        let mut link: Option<&(dyn Error + 'static)> = Some(&**error);
+        while let Some(error) = link {
+            if let Some(found) = error.downcast_ref::<E>() {
+                return Some(found);
+            }
+            link = error.source();
+        }
+        None
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.0 {
+            Cause::Error(error) => {
+                write!(f, "{error}")?;
+                let mut source = error.source();
+                while let Some(cause) = source {
+                    write!(f, ": {cause}")?;
+                    source = cause.source();
+                }
+                Ok(())
+            }
+            Cause::Message(text) => f.write_str(text),
+            Cause::Panic(text) => write!(f, "panicked: {text}"),
+        }
+    }
+}
+
+impl fmt::Debug for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.0 {
+            Cause::Error(error) => f.debug_tuple("Fault").field(error).finish(),
+            Cause::Message(text) => f.debug_tuple("Fault").field(text).finish(),
+            Cause::Panic(text) => f.debug_tuple("Fault::Panic").field(text).finish(),
+        }
+    }
+}
+
+impl Error for Fault {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &*self.0 {
+            Cause::Error(error) => Some(&**error),
+            Cause::Message(_) | Cause::Panic(_) => None,
+        }
+    }
+}
+
+/// The error of a handler: a rejection for the asker, or a fault for the supervisor.
+///
+/// ```
+/// use volary_core::{Failure, Fault, OrFault, Rejection};
+///
+/// #[derive(Debug)]
+/// struct TooYoung;
+/// impl Rejection for TooYoung {}
+///
+/// fn admit(age: &str) -> Result<u8, Failure<TooYoung>> {
+///     let age: u8 = age.parse().or_fault()?;   // unreadable: crash
+///     if age < 18 { return Err(TooYoung.into()) } // readable, and no: an answer
+///     Ok(age)
+/// }
+/// assert!(matches!(admit("12"), Err(Failure::Rejected(TooYoung))));
+/// assert!(matches!(admit("??"), Err(Failure::Fault(_))));
+/// ```
+#[derive(Debug)]
+pub enum Failure<R = Infallible> {
+    /// An answer: goes to the asker, never to the supervisor.
+    Rejected(R),
+    /// A crash: goes to the supervisor; the asker hears that it happened.
+    Fault(Fault),
+}
+
+impl<R: Rejection> From<R> for Failure<R> {
+    fn from(rejection: R) -> Self {
+        Failure::Rejected(rejection)
+    }
+}
+
+impl<R> From<Fault> for Failure<R> {
+    fn from(fault: Fault) -> Self {
+        Failure::Fault(fault)
+    }
+}
+
+/// Says "let it crash" about a result: `ledger.append(entry).await.or_fault()?`.
+///
+/// ```
+/// use volary_core::OrFault;
+/// let crash = "x".parse::<i32>().or_fault();
+/// assert!(crash.is_err());
+/// ```
+pub trait OrFault<T> {
+    /// Turns the error into a [`Fault`], keeping it as the source.
+    ///
+    /// ```
+    /// use volary_core::OrFault;
+    /// assert_eq!("7".parse::<i32>().or_fault().unwrap(), 7);
+    /// ```
+    ///
+    /// # Errors
+    /// The fault, when `self` was an error.
+    fn or_fault(self) -> Result<T, Fault>;
+}
+
+impl<T, E: Error + Send + Sync + 'static> OrFault<T> for Result<T, E> {
+    fn or_fault(self) -> Result<T, Fault> {
+        self.map_err(Fault::new)
+    }
+}
+
+/// What may stand in the error place of a method under `#[actor]`: a [`Fault`], a [`Failure`], or a
+/// rejection on its own.
+///
+/// `#[derive(Rejection)]` implements it; nobody calls it by hand.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the error of a message handler",
+    label = "neither a rejection nor a fault",
+    note = "to answer the asker with it, add `#[derive(Rejection)]` to the type",
+    note = "to crash the actor with it, return `Result<_, Fault>` and write `.or_fault()?`",
+    note = "to do both, return `Result<_, Failure<YourRejection>>`"
+)]
+pub trait IntoFailure {
+    /// The rejection that this error can carry.
+    type Rejection: Rejection;
+    /// Splits the error into its two meanings.
+    ///
+    /// ```
+    /// use volary_core::{Failure, Fault, IntoFailure};
+    /// assert!(matches!(Fault::msg("x").into_failure(), Failure::Fault(_)));
+    /// ```
+    fn into_failure(self) -> Failure<Self::Rejection>;
+}
+
+impl IntoFailure for Fault {
+    type Rejection = Infallible;
+    fn into_failure(self) -> Failure<Infallible> {
+        Failure::Fault(self)
+    }
+}
+
+impl<R: Rejection> IntoFailure for Failure<R> {
+    type Rejection = R;
+    fn into_failure(self) -> Failure<R> {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("outer")]
+    struct Outer(#[source] std::fmt::Error);
+
+    #[test]
+    fn fault_matches_by_type_through_the_source_chain() {
+        let fault = Fault::new(Outer(std::fmt::Error));
+        assert!(fault.is::<Outer>());
+        assert!(fault.is::<std::fmt::Error>());
+        assert!(!fault.is::<std::io::Error>());
+        assert!(fault.to_string().starts_with("outer: "));
+    }
+
+    #[test]
+    fn panic_text_is_kept() {
+        let owned: Box<dyn Any + Send> = Box::new("boom".to_owned());
+        assert_eq!(Fault::from_panic(&*owned).to_string(), "panicked: boom");
+        let odd: Box<dyn Any + Send> = Box::new(7_u8);
+        assert!(Fault::from_panic(&*odd).is_panic());
+    }
+}

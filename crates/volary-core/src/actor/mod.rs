@@ -1,0 +1,13 @@
+//! What users write: actors, messages, handlers, and the options they are started with.
+
+mod context;
+mod fault;
+mod message;
+mod props;
+mod traits;
+
+pub use context::{Context, Task};
+pub use fault::{Failure, Fault, IntoFailure, OrFault};
+pub use message::{Message, Rejection};
+pub use props::{Directive, Dispatcher, MailboxKind, Props};
+pub use traits::{Actor, Handler, Product, Respond, SyncHandler};

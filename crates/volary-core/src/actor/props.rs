@@ -1,0 +1,141 @@
+//! Options of an actor, as data: the same for every way to start one.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::mailbox::Mailbox;
+
+/// What happens when an actor crashes. The failing message is never retried.
+///
+/// ```
+/// use volary_core::{Directive, Props};
+/// let props = Props::new().on_fault(Directive::Stop);
+/// # let _ = props;
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Directive {
+    /// Keep the state and go on with the next message.
+    Resume,
+    /// Rebuild the actor from its factory; address, mailbox and watchers stay, children stop.
+    #[default]
+    Restart,
+    /// Stop the actor.
+    Stop,
+}
+
+/// Which dispatcher runs an actor.
+///
+/// ```
+/// use volary_core::{Dispatcher, Props};
+/// let props = Props::new().dispatcher(Dispatcher::Blocking);
+/// # let _ = props;
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Dispatcher {
+    /// The workers on the caller's runtime.
+    #[default]
+    Default,
+    /// Threads that may block: they come and go with the work.
+    Blocking,
+    /// A thread of its own, for as long as the actor lives.
+    Pinned,
+    /// One that the builder was given under this name.
+    Named(String),
+}
+
+/// Which mailbox an actor has.
+///
+/// ```
+/// use volary_core::{MailboxKind, Props};
+/// let props = Props::new().mailbox(MailboxKind::Bounded(1_000));
+/// # let _ = props;
+/// ```
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub enum MailboxKind {
+    /// Takes everything; the system warns when it grows beyond the high-water mark.
+    #[default]
+    Unbounded,
+    /// Takes so many messages. `tell` is refused when it is full, `send` waits for room.
+    Bounded(usize),
+    /// Takes so many messages. `tell` and `send` are both refused when it is full.
+    BoundedRefusing(usize),
+    /// A mailbox of your own, made anew for each actor.
+    Custom(Arc<dyn Fn() -> Box<dyn Mailbox> + Send + Sync>),
+}
+
+impl fmt::Debug for MailboxKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MailboxKind::Unbounded => f.write_str("Unbounded"),
+            MailboxKind::Bounded(n) => write!(f, "Bounded({n})"),
+            MailboxKind::BoundedRefusing(n) => write!(f, "BoundedRefusing({n})"),
+            MailboxKind::Custom(_) => f.write_str("Custom"),
+        }
+    }
+}
+
+/// Options of an actor. The default is an unbounded mailbox, the default dispatcher, and restart on
+/// a fault.
+///
+/// ```
+/// use volary_core::{Directive, MailboxKind, Props};
+///
+/// let props = Props::new()
+///     .mailbox(MailboxKind::Bounded(1_024))
+///     .on_fault(Directive::Stop);
+/// assert_ne!(format!("{props:?}"), "");
+/// ```
+#[derive(Debug, Clone, Default)]
+#[must_use]
+pub struct Props {
+    pub(crate) mailbox: MailboxKind,
+    pub(crate) dispatcher: Dispatcher,
+    pub(crate) on_fault: Directive,
+}
+
+impl Props {
+    /// The defaults.
+    ///
+    /// ```
+    /// let _ = volary_core::Props::new();
+    /// ```
+    pub fn new() -> Self {
+        Props::default()
+    }
+
+    /// Chooses the mailbox.
+    ///
+    /// ```
+    /// # use volary_core::{MailboxKind, Props};
+    /// let _ = Props::new().mailbox(MailboxKind::BoundedRefusing(16));
+    /// ```
+    pub fn mailbox(mut self, mailbox: MailboxKind) -> Self {
+        self.mailbox = mailbox;
+        self
+    }
+
+    /// Chooses the dispatcher.
+    ///
+    /// ```
+    /// # use volary_core::{Dispatcher, Props};
+    /// let _ = Props::new().dispatcher(Dispatcher::Pinned);
+    /// ```
+    pub fn dispatcher(mut self, dispatcher: Dispatcher) -> Self {
+        self.dispatcher = dispatcher;
+        self
+    }
+
+    /// Says what happens on a fault.
+    ///
+    /// ```
+    /// # use volary_core::{Directive, Props};
+    /// let _ = Props::new().on_fault(Directive::Resume);
+    /// ```
+    pub fn on_fault(mut self, directive: Directive) -> Self {
+        self.on_fault = directive;
+        self
+    }
+}

@@ -1,0 +1,381 @@
+//! The header of a cell and the counted pointers to it.
+//!
+//! ```text
+//!   ┌ Header ───────────────────────────────┬ typed ──────────────┬ tail ─┐
+//!   │ log │ state │ counts │ tables │ links │ actor │ factory     │ name  │
+//!   └───────────────────────────────────────┴─────────────────────┴───────┘
+//! ```
+//!
+//! A live actor is kept by the table of its parent's children; it leaves that table in its own last
+//! turn. References keep the memory, never the life.
+
+use std::any::TypeId;
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+use super::links::Extras;
+use super::state::{HIGH, StateWord};
+use super::{Phase, Links};
+use crate::actor::{Directive, Fault, Props};
+use crate::dispatch::{FrameHead, Host, Step};
+use crate::mailbox::{Growth, Log, MessageTable};
+use crate::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*, fence};
+use crate::system::SystemCore;
+use crate::tree::Path;
+
+/// What the runtime must know of one type of actor made by one type of factory.
+pub(crate) struct CellTable {
+    /// Calls the factory and puts the actor into the cell.
+    pub(crate) build: unsafe fn(&Header) -> Result<(), Fault>,
+    /// Drops the actor in the cell.
+    pub(crate) drop_actor: unsafe fn(&Header),
+    pub(crate) started: unsafe fn(&Header, &Host) -> Step,
+    pub(crate) stopping: unsafe fn(&Header, &Host) -> Step,
+    pub(crate) stopped: unsafe fn(&Header, &Host) -> Step,
+    /// Drops the factory and frees the memory of the cell.
+    pub(crate) free: unsafe fn(NonNull<Header>),
+    pub(crate) name: unsafe fn(&Header) -> &[u8],
+    pub(crate) actor_type: fn() -> TypeId,
+    pub(crate) actor_name: fn() -> &'static str,
+    pub(crate) accepts: fn(TypeId) -> Option<&'static MessageTable>,
+}
+
+#[repr(C)]
+pub(crate) struct Header {
+    pub(crate) log: Log,
+    pub(crate) state: StateWord,
+    pub(crate) phase: Cell<Phase>,
+    pub(crate) name_length: u8,
+    pub(crate) dispatcher: u16,
+    strong: AtomicU32,
+    weak: AtomicU32,
+    pub(crate) table: &'static CellTable,
+    pub(crate) id: u64,
+    system: NonNull<SystemCore>,
+    parent: Option<CellRef>,
+    props: Option<Arc<Props>>,
+    extras: AtomicPtr<Extras>,
+    /// The suspended future. Owner only.
+    frame: Cell<Option<NonNull<FrameHead>>>,
+    /// Whom the suspended handler has asked, for finding cycles; 0 for nobody.
+    pub(crate) waits_for: AtomicU64,
+    /// This cell, as a pointer that may reach beyond the header: a reference to it may not.
+    this: Cell<NonNull<Header>>,
+}
+
+// An idle actor is this, its state, its name and an entry in two tables.
+#[cfg(not(any(volary_loom, volary_shuttle)))]
+const _: () = assert!(size_of::<Header>() <= 224);
+
+pub(crate) struct Birth {
+    pub(crate) table: &'static CellTable,
+    pub(crate) system: NonNull<SystemCore>,
+    pub(crate) parent: Option<CellRef>,
+    pub(crate) props: Option<Arc<Props>>,
+    pub(crate) extras: Option<Box<Extras>>,
+    pub(crate) id: u64,
+    pub(crate) name_length: u8,
+    pub(crate) dispatcher: u16,
+}
+
+impl Header {
+    /// A header with one strong count, owned by its maker.
+    pub(crate) fn new(birth: Birth) -> Self {
+        Header {
+            log: Log::new(birth.extras.is_some()),
+            state: StateWord::born(),
+            phase: Cell::new(Phase::Starting),
+            name_length: birth.name_length,
+            dispatcher: birth.dispatcher,
+            strong: AtomicU32::new(1),
+            weak: AtomicU32::new(1),
+            table: birth.table,
+            id: birth.id,
+            system: birth.system,
+            parent: birth.parent,
+            props: birth.props,
+            extras: AtomicPtr::new(birth.extras.map_or(ptr::null_mut(), Box::into_raw)),
+            frame: Cell::new(None),
+            waits_for: AtomicU64::new(0),
+            this: Cell::new(NonNull::dangling()),
+        }
+    }
+
+    /// Tells a new cell where it is.
+    pub(crate) fn settle_at(&self, this: NonNull<Header>) {
+        self.this.set(this);
+    }
+
+    /// The cell as a pointer to all of it.
+    #[inline]
+    pub(crate) fn raw(&self) -> NonNull<Header> {
+        self.this.get()
+    }
+
+    pub(crate) fn system(&self) -> &SystemCore {
+        // SAFETY: the root cell keeps the system, and every cell keeps its parent up to the root.
+        unsafe { self.system.as_ref() }
+    }
+
+    pub(crate) fn parent(&self) -> Option<&CellRef> {
+        self.parent.as_ref()
+    }
+
+    pub(crate) fn directive(&self) -> Directive {
+        self.props.as_ref().map_or(Directive::Restart, |props| props.on_fault)
+    }
+
+    /// The part that only some actors need; made on first use.
+    pub(crate) fn extras(&self) -> &Extras {
+        let found = self.extras.load(Acquire);
+        if !found.is_null() {
+            // SAFETY: set once, freed with the cell.
+            return unsafe { &*found };
+        }
+        let made = Box::into_raw(Box::new(Extras::default()));
+        match self.extras.compare_exchange(ptr::null_mut(), made, AcqRel, Acquire) {
+            // SAFETY: as above.
+            Ok(_) => unsafe { &*made },
+            Err(other) => {
+                // SAFETY: ours was never shared; the other is as above.
+                unsafe {
+                    drop(Box::from_raw(made));
+                    &*other
+                }
+            }
+        }
+    }
+
+    /// The extras, if anything ever needed them.
+    pub(crate) fn extras_if_any(&self) -> Option<&Extras> {
+        let found = self.extras.load(Acquire);
+        // SAFETY: as in `extras`.
+        (!found.is_null()).then(|| unsafe { &*found })
+    }
+
+    pub(crate) fn with_links<R>(&self, f: impl FnOnce(&mut Links) -> R) -> R {
+        f(&mut self.extras().links.lock())
+    }
+
+    /// # Safety
+    /// The caller owns the actor.
+    pub(crate) unsafe fn take_frame(&self) -> Option<NonNull<FrameHead>> {
+        self.frame.take()
+    }
+
+    /// # Safety
+    /// The caller owns the actor.
+    pub(crate) unsafe fn keep_frame(&self, frame: NonNull<FrameHead>) {
+        self.frame.set(Some(frame));
+    }
+
+    /// The name among its siblings; unnamed actors are called after their id.
+    pub(crate) fn name(&self) -> String {
+        if self.name_length == 0 {
+            return format!("${:x}", self.id);
+        }
+        String::from_utf8_lossy(self.name_bytes()).into_owned()
+    }
+
+    /// The given name, empty if there is none.
+    pub(crate) fn name_bytes(&self) -> &[u8] {
+        // SAFETY: the table belongs to this cell.
+        unsafe { (self.table.name)(self) }
+    }
+
+    pub(crate) fn path(&self) -> Path {
+        match &self.parent {
+            None => Path::root(),
+            // The name was checked at birth; only a tree of absurd depth has no path of its own.
+            Some(parent) => {
+                let above = parent.path();
+                above.child(&self.name()).unwrap_or(above)
+            }
+        }
+    }
+
+    /// Another counted pointer to this cell.
+    pub(crate) fn to_ref(&self) -> CellRef {
+        let before = self.strong.fetch_add(1, Relaxed);
+        // As Arc does: two thousand million leaked references are a bug that must not become worse.
+        if before > u32::MAX / 2 {
+            std::process::abort();
+        }
+        CellRef(self.raw())
+    }
+
+    /// Queues the actor; the caller has just moved its state to SCHEDULED.
+    #[inline]
+    pub(crate) fn schedule(&self) {
+        self.system().schedule(self);
+    }
+
+    /// Sets control bits and makes sure that somebody looks at them.
+    pub(crate) fn control(&self, bits: u32) {
+        if self.state.control(bits) {
+            self.schedule();
+        }
+    }
+}
+
+impl Growth for Header {
+    fn may_grow(&self, depth: u64) -> bool {
+        let system = self.system();
+        if depth >= system.high_water() && !self.state.has(HIGH) && self.state.set(HIGH) & HIGH == 0 {
+            system.announce_high_water(self, depth);
+        }
+        system.take_block()
+    }
+
+    fn shrunk(&self) {
+        self.system().give_block();
+    }
+}
+
+/// A counted pointer to a cell: keeps its memory, not its life.
+pub(crate) struct CellRef(NonNull<Header>);
+
+// SAFETY: a header is shared between threads by design; what only the owner of the actor may touch
+// is guarded by the state word, and what the cell holds is `Send`.
+unsafe impl Send for CellRef {}
+// SAFETY: as above.
+unsafe impl Sync for CellRef {}
+
+impl CellRef {
+    /// Takes over the count that a new cell is born with.
+    ///
+    /// # Safety
+    /// `header` is a live cell whose count was not taken over before.
+    pub(crate) unsafe fn from_birth(header: NonNull<Header>) -> Self {
+        CellRef(header)
+    }
+
+    pub(crate) fn as_ptr(&self) -> *const Header {
+        self.0.as_ptr()
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakCell {
+        self.weak.fetch_add(1, Relaxed);
+        WeakCell(self.0)
+    }
+
+    /// Gives the count away as a plain pointer, to be taken back by `from_raw`.
+    pub(crate) fn into_raw(self) -> *const Header {
+        ManuallyDrop::new(self).0.as_ptr()
+    }
+
+    /// # Safety
+    /// `header` comes from `into_raw` and is used once.
+    pub(crate) unsafe fn from_raw(header: *const Header) -> Self {
+        // SAFETY: the caller's promise; such a pointer is not null.
+        CellRef(unsafe { NonNull::new_unchecked(header.cast_mut()) })
+    }
+}
+
+impl Deref for CellRef {
+    type Target = Header;
+    #[inline]
+    fn deref(&self) -> &Header {
+        // SAFETY: the count keeps the memory.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl Clone for CellRef {
+    #[inline]
+    fn clone(&self) -> Self {
+        self.to_ref()
+    }
+}
+
+impl PartialEq for CellRef {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Drop for CellRef {
+    #[inline]
+    fn drop(&mut self) {
+        if self.strong.fetch_sub(1, Release) == 1 {
+            fence(Acquire);
+            // SAFETY: the last strong count: the actor is gone and nobody reaches the header but
+            // through weak counts, which look at the counters only.
+            unsafe { release(self.0) }
+        }
+    }
+}
+
+#[cold]
+unsafe fn release(header: NonNull<Header>) {
+    // SAFETY: the caller dropped the last strong count.
+    unsafe {
+        let extras = (*header.as_ptr()).extras.swap(ptr::null_mut(), AcqRel);
+        if !extras.is_null() {
+            drop(Box::from_raw(extras));
+        }
+        let parent = (*header.as_ptr()).parent.take();
+        let props = (*header.as_ptr()).props.take();
+        release_weak(header);
+        drop(props);
+        // Last, and not recursively deep: a parent is only released here once its children are.
+        drop(parent);
+    }
+}
+
+unsafe fn release_weak(header: NonNull<Header>) {
+    // SAFETY: the caller holds a weak count and gives it up.
+    unsafe {
+        if header.as_ref().weak.fetch_sub(1, Release) == 1 {
+            fence(Acquire);
+            let free = header.as_ref().table.free;
+            free(header);
+        }
+    }
+}
+
+/// A pointer that keeps only the memory of the cell itself, nothing that hangs on it.
+pub(crate) struct WeakCell(NonNull<Header>);
+
+// SAFETY: as for `CellRef`.
+unsafe impl Send for WeakCell {}
+// SAFETY: as for `CellRef`.
+unsafe impl Sync for WeakCell {}
+
+impl WeakCell {
+    pub(crate) fn upgrade(&self) -> Option<CellRef> {
+        // SAFETY: the weak count keeps the memory.
+        let strong = unsafe { &self.0.as_ref().strong };
+        let mut count = strong.load(Relaxed);
+        while count != 0 {
+            match strong.compare_exchange_weak(count, count + 1, Acquire, Relaxed) {
+                Ok(_) => return Some(CellRef(self.0)),
+                Err(seen) => count = seen,
+            }
+        }
+        None
+    }
+}
+
+impl Clone for WeakCell {
+    fn clone(&self) -> Self {
+        // SAFETY: the weak count keeps the memory.
+        unsafe { self.0.as_ref() }.weak.fetch_add(1, Relaxed);
+        WeakCell(self.0)
+    }
+}
+
+impl Drop for WeakCell {
+    fn drop(&mut self) {
+        // SAFETY: this is our weak count.
+        unsafe { release_weak(self.0) }
+    }
+}
+

@@ -1,0 +1,536 @@
+//! The life of an actor: start, restart, stop, end. Everything here runs in the actor's own turn.
+//!
+//! ```text
+//!   Starting ──▶ Running ──▶ Stopping ──▶ Ending ──▶ (gone)
+//!      ▲            │        (hook, then   (stopped
+//!      └─ Clearing ◀┘         children)     hook)
+//!         (children, before a restart)
+//! ```
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use super::header::{CellRef, Header};
+use super::state::{CONTROL, DRAIN, GRACE_OVER, KILL, PAUSED, RESTART, STOP, SUSPENDED, WOKEN};
+use super::{grace_waker, Watcher};
+use crate::actor::{Directive, Fault};
+use crate::dispatch::{Ending, Host, Step, discard, resume};
+use crate::events::{DeadReason, Lifecycle};
+use crate::mailbox::{Incoming, Peek};
+use crate::reference::StartError;
+use crate::sync::Spin;
+
+/// Where in its life an actor is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Phase {
+    /// Made, and waiting for its own dispatcher to start it.
+    Unborn,
+    /// The factory or the `started` hook runs, for the n-th time.
+    Starting,
+    /// It handles messages.
+    Running,
+    /// It restarts and waits for its children to end.
+    Clearing,
+    /// The `stopping` hook runs.
+    Stopping,
+    /// Children are ending.
+    Emptying,
+    /// The `stopped` hook runs.
+    Ending,
+    /// Suspended by supervision: alive, mail waits.
+    Suspended,
+    /// Gone.
+    Gone,
+}
+
+/// Whether the cell still exists for its owner.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+pub(crate) enum Alive {
+    Yes,
+    No,
+}
+
+/// The first start. The caller made the cell and owns it.
+pub(crate) fn begin(cell: &Header, host: &Host) -> Alive {
+    attempt_start(cell, host, 0)
+}
+
+fn attempt_start(cell: &Header, host: &Host, first: u32) -> Alive {
+    let retries = cell.system().settings().init_retries() as u32;
+    let mut attempt = first;
+    loop {
+        attempt += 1;
+        // SAFETY: we own the actor and its place is empty.
+        let built = unsafe { (cell.table.build)(cell) };
+        let fault = match built {
+            Err(fault) => fault,
+            // SAFETY: we own the actor, which was just built.
+            Ok(()) => match unsafe { (cell.table.started)(cell, host) } {
+                Step::Done => return finish_start(cell),
+                Step::Suspended => {
+                    cell.state.set(SUSPENDED);
+                    cell.with_links(|links| links.attempt = attempt);
+                    set_alarm(cell, cell.system().settings().init_timeout());
+                    return Alive::Yes;
+                }
+                Step::Faulted(fault) => {
+                    drop_actor(cell, host);
+                    fault
+                }
+            },
+        };
+        if attempt > retries {
+            return fail_start(cell, host, attempt, fault);
+        }
+    }
+}
+
+fn finish_start(cell: &Header) -> Alive {
+    let restarted = cell.extras_if_any().is_some_and(|extras| {
+        let mut links = extras.links.lock();
+        if let Some(starter) = links.starter.take() {
+            starter.send(Ok(()));
+        }
+        std::mem::take(&mut links.restarting)
+    });
+    cell.phase.set(Phase::Running);
+    cell.state.clear(PAUSED);
+    if restarted {
+        cell.system().publish_lifecycle(cell, Lifecycle::Restarted);
+    } else {
+        cell.system().publish_lifecycle(cell, Lifecycle::Started);
+    }
+    Alive::Yes
+}
+
+fn fail_start(cell: &Header, host: &Host, attempts: u32, fault: Fault) -> Alive {
+    cell.system().report_start_failure(cell, attempts, &fault);
+    if let Some(extras) = cell.extras_if_any() {
+        let starter = extras.links.lock().starter.take();
+        if let Some(starter) = starter {
+            starter.send(Err(StartError { attempts, fault: fault.clone() }));
+        }
+    }
+    cell.with_links(|links| links.start_fault = Some(StartError { attempts, fault }));
+    cell.phase.set(Phase::Emptying);
+    cell.log.close();
+    cell.with_links(|links| links.without_actor = true);
+    stop_children(cell, STOP);
+    continue_ending(cell, host)
+}
+
+/// Looks at the control bits. Called when `CONTROL` was set, after it was cleared.
+pub(crate) fn control(cell: &Header, host: &Host) -> Alive {
+    let state = cell.state.load();
+    if state & GRACE_OVER != 0 {
+        cell.state.clear(GRACE_OVER);
+        if state & SUSPENDED != 0 && is_overdue(cell) && abandon(cell, host) == Alive::No {
+            return Alive::No;
+        }
+    }
+    if state & KILL != 0 {
+        return kill(cell, host);
+    }
+    if cell.phase.get() == Phase::Unborn {
+        cell.phase.set(Phase::Starting);
+        let alive = begin(cell, host);
+        if alive == Alive::Yes {
+            recheck(cell);
+        }
+        return alive;
+    }
+    match cell.phase.get() {
+        Phase::Running | Phase::Suspended | Phase::Starting if state & STOP != 0 => begin_stop(cell, host),
+        Phase::Running | Phase::Starting if state & DRAIN != 0 => {
+            cell.log.close();
+            Alive::Yes // the turn comes back when the log is empty
+        }
+        Phase::Suspended if state & DRAIN != 0 => begin_stop(cell, host),
+        Phase::Running | Phase::Suspended if state & RESTART != 0 => {
+            cell.state.clear(RESTART);
+            if state & SUSPENDED != 0 {
+                cell.state.set(RESTART);
+                set_alarm(cell, cell.system().settings().stop_grace());
+                return Alive::Yes;
+            }
+            begin_restart(cell, host)
+        }
+        Phase::Clearing | Phase::Emptying => continue_after_children(cell, host),
+        _ => Alive::Yes,
+    }
+}
+
+/// A drain was asked for and the log is empty now.
+pub(crate) fn drained(cell: &Header, host: &Host) -> Alive {
+    begin_stop(cell, host)
+}
+
+fn begin_stop(cell: &Header, host: &Host) -> Alive {
+    cell.log.close();
+    if cell.state.has(SUSPENDED) {
+        // Something of the actor is waiting: it may end in its own time, up to the grace.
+        cell.state.set(PAUSED);
+        if cell.phase.get() == Phase::Running && !cell.with_links(|links| links.alarm.is_some()) {
+            set_alarm(cell, cell.system().settings().stop_grace());
+        }
+        return Alive::Yes;
+    }
+    match cell.phase.get() {
+        Phase::Running | Phase::Suspended => {}
+        _ => return Alive::Yes,
+    }
+    cell.state.set(PAUSED);
+    cell.phase.set(Phase::Stopping);
+    cell.system().publish_lifecycle(cell, Lifecycle::Stopping);
+    // SAFETY: we own the actor, which is there in these phases.
+    let step = unsafe { (cell.table.stopping)(cell, host) };
+    after_step(cell, host, step)
+}
+
+fn kill(cell: &Header, host: &Host) -> Alive {
+    cell.log.close();
+    cell.state.set(PAUSED | STOP);
+    match cell.phase.get() {
+        Phase::Ending | Phase::Gone => return Alive::Yes,
+        Phase::Emptying => return continue_after_children(cell, host),
+        phase => {
+            if cell.state.has(SUSPENDED) {
+                drop_frame(cell, host, Ending::Stopped);
+            }
+            if matches!(phase, Phase::Starting | Phase::Clearing | Phase::Unborn) {
+                if phase == Phase::Starting {
+                    drop_actor(cell, host);
+                }
+                report_stopped_start(cell);
+                cell.with_links(|links| links.without_actor = true);
+            }
+        }
+    }
+    cell.phase.set(Phase::Emptying);
+    stop_children(cell, KILL);
+    continue_after_children(cell, host)
+}
+
+fn report_stopped_start(cell: &Header) {
+    if let Some(extras) = cell.extras_if_any() {
+        let starter = extras.links.lock().starter.take();
+        if let Some(starter) = starter {
+            starter.send(Err(StartError { attempts: 1, fault: Fault::msg("stopped while it was starting") }));
+        }
+    }
+}
+
+/// What a handler or hook that has just been polled means for the actor.
+pub(crate) fn after_step(cell: &Header, host: &Host, step: Step) -> Alive {
+    match step {
+        Step::Suspended => {
+            cell.state.set(SUSPENDED);
+            let phase = cell.phase.get();
+            if matches!(phase, Phase::Stopping | Phase::Ending) {
+                set_alarm(cell, cell.system().settings().stop_grace());
+            }
+            Alive::Yes
+        }
+        Step::Done => completed(cell, host, None),
+        Step::Faulted(fault) => completed(cell, host, Some(fault)),
+    }
+}
+
+/// Continues a suspended handler or hook that was woken.
+pub(crate) fn resume_frame(cell: &Header, host: &Host) -> Alive {
+    // SAFETY: we own the actor and SUSPENDED says that there is a frame.
+    let step = unsafe { resume(cell, host) };
+    if matches!(step, Step::Suspended) {
+        return Alive::Yes;
+    }
+    cell.state.clear(SUSPENDED | WOKEN);
+    cancel_alarm(cell);
+    completed(cell, host, match step {
+        Step::Faulted(fault) => Some(fault),
+        _ => None,
+    })
+}
+
+fn completed(cell: &Header, host: &Host, fault: Option<Fault>) -> Alive {
+    match (cell.phase.get(), fault) {
+        (Phase::Running, None) | (Phase::Suspended | Phase::Gone, _) => recheck(cell),
+        (Phase::Running, Some(fault)) => faulted(cell, host, fault),
+        (Phase::Starting, None) => {
+            let alive = finish_start(cell);
+            recheck(cell);
+            alive
+        }
+        (Phase::Starting, Some(fault)) => retry_start(cell, host, fault),
+        (Phase::Stopping, fault) => {
+            report_hook(cell, "stopping", fault);
+            cell.phase.set(Phase::Emptying);
+            stop_children(cell, STOP);
+            continue_after_children(cell, host)
+        }
+        (Phase::Ending, fault) => {
+            report_hook(cell, "stopped", fault);
+            end(cell, host)
+        }
+        (Phase::Unborn | Phase::Clearing | Phase::Emptying, _) => Alive::Yes,
+    }
+}
+
+/// A stop may have been waiting for the handler that has just ended.
+fn recheck(cell: &Header) -> Alive {
+    if cell.state.has(STOP | KILL | DRAIN | RESTART) {
+        cell.state.set(CONTROL);
+    }
+    Alive::Yes
+}
+
+fn retry_start(cell: &Header, host: &Host, fault: Fault) -> Alive {
+    drop_actor(cell, host);
+    let attempt = cell.with_links(|links| links.attempt);
+    if cell.state.has(STOP | KILL) || attempt > cell.system().settings().init_retries() as u32 {
+        return fail_start(cell, host, attempt, fault);
+    }
+    attempt_start(cell, host, attempt)
+}
+
+fn report_hook(cell: &Header, hook: &'static str, fault: Option<Fault>) {
+    if let Some(fault) = fault {
+        cell.system().report_hook_fault(cell, hook, &fault);
+    }
+}
+
+/// A handler crashed: do as the supervisor said.
+fn faulted(cell: &Header, host: &Host, fault: Fault) -> Alive {
+    let directive = cell.directive();
+    cell.system().report_fault(cell, &fault, directive);
+    if cell.state.has(STOP | KILL) {
+        return recheck(cell);
+    }
+    match directive {
+        Directive::Resume => recheck(cell),
+        Directive::Restart => begin_restart(cell, host),
+        Directive::Stop => {
+            cell.state.set(STOP);
+            begin_stop(cell, host)
+        }
+    }
+}
+
+fn begin_restart(cell: &Header, host: &Host) -> Alive {
+    cell.state.set(PAUSED);
+    drop_actor(cell, host);
+    abort_tasks(cell);
+    cell.with_links(|links| links.restarting = true);
+    cell.phase.set(Phase::Clearing);
+    stop_children(cell, STOP);
+    continue_after_children(cell, host)
+}
+
+/// Goes on if all children are gone.
+fn continue_after_children(cell: &Header, host: &Host) -> Alive {
+    if cell.extras_if_any().is_some_and(|extras| !extras.links.lock().children.is_empty()) {
+        return Alive::Yes; // the last child brings us back
+    }
+    match cell.phase.get() {
+        Phase::Clearing if cell.state.has(STOP | KILL) => {
+            cell.with_links(|links| links.without_actor = true);
+            cell.log.close();
+            cell.phase.set(Phase::Emptying);
+            continue_ending(cell, host)
+        }
+        Phase::Clearing => {
+            cell.phase.set(Phase::Starting);
+            cell.with_links(|links| links.sealed = false);
+            let alive = attempt_start(cell, host, 0);
+            if alive == Alive::Yes {
+                recheck(cell);
+            }
+            alive
+        }
+        Phase::Emptying => continue_ending(cell, host),
+        _ => Alive::Yes,
+    }
+}
+
+fn continue_ending(cell: &Header, host: &Host) -> Alive {
+    let waiting = cell.extras_if_any().is_some_and(|extras| !extras.links.lock().children.is_empty());
+    if waiting {
+        return Alive::Yes;
+    }
+    cell.phase.set(Phase::Ending);
+    if cell.extras_if_any().is_some_and(|extras| extras.links.lock().without_actor) {
+        return end(cell, host);
+    }
+    // SAFETY: we own the actor, which is there: `without_actor` says when not.
+    let step = unsafe { (cell.table.stopped)(cell, host) };
+    after_step(cell, host, step)
+}
+
+/// A handler or hook was given up after its grace.
+fn abandon(cell: &Header, host: &Host) -> Alive {
+    drop_frame(cell, host, Ending::Stopped);
+    match cell.phase.get() {
+        Phase::Running | Phase::Suspended => recheck(cell),
+        Phase::Starting => {
+            let patience = cell.system().settings().init_timeout();
+            retry_start(cell, host, Fault::msg(format!("`started` took longer than {patience:?}")))
+        }
+        phase => {
+            let hook = if phase == Phase::Stopping { "stopping" } else { "stopped" };
+            let grace = cell.system().settings().stop_grace();
+            completed(cell, host, Some(Fault::msg(format!("the `{hook}` hook took longer than {grace:?} and was dropped"))))
+        }
+    }
+}
+
+/// Whether whatever is suspended is to be given up when its time is over.
+fn is_overdue(cell: &Header) -> bool {
+    match cell.phase.get() {
+        Phase::Running | Phase::Suspended => cell.state.has(STOP | RESTART),
+        _ => true,
+    }
+}
+
+fn drop_frame(cell: &Header, host: &Host, ending: Ending) {
+    // SAFETY: we own the actor.
+    let dropped = unsafe { discard(cell, host, ending) };
+    cell.state.clear(SUSPENDED | WOKEN);
+    cancel_alarm(cell);
+    if let Err(fault) = dropped {
+        cell.system().report_hook_fault(cell, "drop", &fault);
+    }
+}
+
+fn drop_actor(cell: &Header, host: &Host) {
+    let dropped = host.with_ending(Ending::Stopped, || {
+        // SAFETY: we own the actor, which is there, and it is dropped once: the phases see to it.
+        catch_unwind(AssertUnwindSafe(|| unsafe { (cell.table.drop_actor)(cell) }))
+    });
+    if let Err(panic) = dropped {
+        cell.system().report_hook_fault(cell, "drop", &Fault::from_panic(&*panic));
+    }
+}
+
+fn stop_children(cell: &Header, how: u32) {
+    let Some(extras) = cell.extras_if_any() else { return };
+    let children = {
+        let mut links = extras.links.lock();
+        links.sealed = true;
+        links.children.list()
+    };
+    // Youngest first: what was started later may lean on what was there before.
+    for child in children.iter().rev() {
+        child.control(how);
+    }
+}
+
+fn abort_tasks(cell: &Header) {
+    let Some(extras) = cell.extras_if_any() else { return };
+    let tasks = std::mem::take(&mut extras.links.lock().tasks);
+    for (_, abort) in tasks {
+        abort();
+    }
+}
+
+/// The last step. Afterwards the cell may be gone: it is not touched again.
+fn end(cell: &Header, host: &Host) -> Alive {
+    let system = cell.system();
+    if !cell.extras_if_any().is_some_and(|extras| extras.links.lock().without_actor) {
+        drop_actor(cell, host);
+    }
+    abort_tasks(cell);
+    cancel_alarm(cell);
+    cell.log.close();
+    drain_as_dead_letters(cell);
+    cell.made_room(usize::MAX);
+
+    let keep = cell.to_ref(); // everything below still needs the memory
+    let (watchers, watching, mourners) = match cell.extras_if_any() {
+        None => Default::default(),
+        Some(extras) => {
+            let mut links = extras.links.lock();
+            links.ended = true;
+            (
+                std::mem::take(&mut links.watchers),
+                std::mem::take(&mut links.watching),
+                std::mem::take(&mut links.mourners),
+            )
+        }
+    };
+    for other in watching {
+        other.with_links(|links| links.watchers.retain(|w| w.cell != keep));
+    }
+    system.publish_lifecycle(cell, Lifecycle::Stopped);
+    cell.phase.set(Phase::Gone);
+    system.directory().remove(cell.id);
+    cell.state.die();
+    notify(cell, watchers);
+    leave_parent(&keep);
+    if let Some(extras) = cell.extras_if_any() {
+        // Made late, between the first look and now.
+        let late = std::mem::take(&mut extras.links.lock().mourners);
+        late.into_iter().for_each(std::task::Waker::wake);
+    }
+    mourners.into_iter().for_each(std::task::Waker::wake);
+    Alive::No
+}
+
+fn notify(cell: &Header, watchers: Vec<Watcher>) {
+    for watcher in watchers {
+        crate::reference::post_terminated(cell, &watcher);
+    }
+}
+
+fn leave_parent(cell: &CellRef) {
+    let Some(parent) = cell.parent() else { return };
+    let (gone, last) = parent.with_links(|links| {
+        let gone = links.children.remove(cell);
+        (gone, links.children.is_empty())
+    });
+    drop(gone);
+    if last && matches!(parent.state.load() & (PAUSED), PAUSED) {
+        // It may be waiting for this; if it is not, a look costs little.
+        parent.control(0);
+    }
+}
+
+fn drain_as_dead_letters(cell: &Header) {
+    let mut spin = Spin::new();
+    loop {
+        // SAFETY: we own the actor and so are the one reader.
+        match unsafe { cell.log.peek(cell) } {
+            Peek::Record(first, place) => {
+                // SAFETY: peeked, and its payload is taken by `discard`.
+                unsafe {
+                    let (incoming, words) = Incoming::read(first, place);
+                    cell.log.advance(words);
+                    (incoming.table.discard)(cell, incoming, DeadReason::Stopped);
+                }
+            }
+            Peek::Pending => spin.pause(),
+            Peek::Empty => {
+                // SAFETY: as above.
+                unsafe { cell.log.settle(cell) };
+                return;
+            }
+        }
+    }
+}
+
+fn set_alarm(cell: &Header, time: Duration) {
+    let system = cell.system();
+    cell.state.clear(GRACE_OVER);
+    let id = system.timers().insert(system.now() + time, grace_waker(cell));
+    let before = cell.with_links(|links| links.alarm.replace(id));
+    if let Some(before) = before {
+        system.timers().cancel(before);
+    }
+}
+
+fn cancel_alarm(cell: &Header) {
+    let Some(extras) = cell.extras_if_any() else { return };
+    let alarm = extras.links.lock().alarm.take();
+    if let Some(alarm) = alarm {
+        cell.system().timers().cancel(alarm);
+    }
+}

@@ -1,0 +1,155 @@
+//! What most actors do not need until they do: children, watchers, bounds, tasks.
+//!
+//! Made on first use, so that an idle leaf pays one pointer for all of it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::task::Waker;
+
+use super::{CellRef, Header};
+use crate::dispatch::Elastic;
+use crate::mailbox::{Letter, Mailbox, MessageTable};
+use crate::reference::{StartError, StartReport};
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, Ordering::*};
+use crate::time::TimerId;
+use crate::tree::Children;
+
+#[derive(Default)]
+pub(crate) struct Extras {
+    pub(crate) links: Mutex<Links>,
+    pub(crate) mailbox: MailboxRule,
+    /// The thread of a pinned actor.
+    pub(crate) own_dispatcher: Option<Arc<Elastic>>,
+}
+
+/// Everything under the lock.
+#[derive(Default)]
+pub(crate) struct Links {
+    pub(crate) children: Children,
+    pub(crate) watchers: Vec<Watcher>,
+    /// Actors that this one watches. A `Terminated` of anybody else is out of date.
+    pub(crate) watching: Vec<CellRef>,
+    /// Whoever waits for the end from outside.
+    pub(crate) mourners: Vec<Waker>,
+    pub(crate) tasks: Vec<(u64, TaskAbort)>,
+    pub(crate) alarm: Option<TimerId>,
+    pub(crate) starter: Option<StartReport>,
+    pub(crate) ended: bool,
+    /// No children are taken any more.
+    pub(crate) sealed: bool,
+    /// A restart is under way, as opposed to a first start.
+    pub(crate) restarting: bool,
+    /// There is no actor in the cell: it could not be built.
+    pub(crate) without_actor: bool,
+    /// How often the start was tried.
+    pub(crate) attempt: u32,
+    /// Why the start failed, for a spawner that comes to look.
+    pub(crate) start_fault: Option<StartError>,
+    pub(crate) next_task: u64,
+}
+
+/// Stops a task that an actor spawned.
+pub(crate) type TaskAbort = Arc<dyn Fn() + Send + Sync>;
+
+pub(crate) struct Watcher {
+    pub(crate) cell: CellRef,
+    pub(crate) table: &'static MessageTable,
+}
+
+/// What a mailbox adds to the log.
+#[derive(Default)]
+pub(crate) enum MailboxRule {
+    /// Nothing: everything is taken.
+    #[default]
+    Open,
+    /// At most so many messages; `send` waits for room.
+    Bounded(Bound),
+    /// A mailbox of the user's own; the log only rings its bell.
+    Custom(Box<dyn Mailbox>),
+}
+
+pub(crate) struct Bound {
+    pub(crate) capacity: u64,
+    /// Whether `send` waits for room, or is refused like `tell`.
+    pub(crate) waits: bool,
+    /// Senders waiting for room. The flag is read by the reader after each message it takes.
+    waiting: AtomicBool,
+    wakers: Mutex<VecDeque<Waker>>,
+}
+
+impl Bound {
+    pub(crate) fn new(capacity: u64, waits: bool) -> Self {
+        Bound { capacity, waits, waiting: AtomicBool::new(false), wakers: Mutex::new(VecDeque::new()) }
+    }
+
+    /// Leaves a waker to be called when there is room. The caller looks once more afterwards.
+    pub(crate) fn wait(&self, waker: &Waker) {
+        let mut wakers = self.wakers.lock();
+        if !wakers.iter().any(|w| w.will_wake(waker)) {
+            wakers.push_back(waker.clone());
+        }
+        self.waiting.store(true, SeqCst);
+    }
+
+    /// Room has become free: lets `count` senders try.
+    #[inline]
+    pub(crate) fn room(&self, count: usize) {
+        if self.waiting.load(SeqCst) {
+            self.wake(count);
+        }
+    }
+
+    #[cold]
+    fn wake(&self, count: usize) {
+        let woken: Vec<Waker> = {
+            let mut wakers = self.wakers.lock();
+            let count = count.min(wakers.len());
+            let woken = wakers.drain(..count).collect();
+            self.waiting.store(!wakers.is_empty(), SeqCst);
+            woken
+        };
+        for waker in woken {
+            waker.wake();
+        }
+    }
+}
+
+impl Header {
+    /// After messages were taken: wakes senders that wait for room.
+    #[inline]
+    pub(crate) fn made_room(&self, count: usize) {
+        if self.log.is_guarded()
+            && let Some(Extras { mailbox: MailboxRule::Bounded(bound), .. }) = self.extras_if_any()
+        {
+            // The room must be visible before the flag is read: pairs with `wait` and the second
+            // look of the sender.
+            crate::sync::atomic::fence(SeqCst);
+            bound.room(count);
+        }
+    }
+}
+
+impl Header {
+    /// The next letter of a mailbox of the user's own.
+    pub(crate) fn next_letter(&self) -> Option<Letter> {
+        match &self.extras_if_any()?.mailbox {
+            MailboxRule::Custom(mailbox) => {
+                // The user's code: a panic in it is the mailbox's loss, not the worker's.
+                std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| mailbox.pop())).unwrap_or_default()
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Header {
+    /// The children, oldest first.
+    pub(crate) fn children(&self) -> Vec<CellRef> {
+        self.extras_if_any().map_or_else(Vec::new, |extras| extras.links.lock().children.list())
+    }
+
+    pub(crate) fn child(&self, name: &str) -> Option<CellRef> {
+        self.extras_if_any()?.links.lock().children.get(name)
+    }
+}

@@ -1,0 +1,25 @@
+//! The cell: the one allocation of an actor.
+//!
+//! [`header`] is what every cell has whatever actor lives in it, and the counted pointer to it;
+//! [`typed`] adds the actor and its factory; [`state`] is the word that says who may run it;
+//! [`links`] holds what most actors do not need until they do (children, watchers, bounds);
+//! [`lifecycle`] starts, restarts and ends it.
+
+mod directory;
+mod header;
+mod here;
+pub(crate) mod lifecycle;
+mod links;
+pub(crate) mod state;
+mod typed;
+mod waker;
+
+pub(crate) use directory::Directory;
+pub(crate) use header::{Birth, CellRef, Header, WeakCell};
+pub(crate) use here::Here;
+pub(crate) use lifecycle::Phase;
+pub(crate) use links::{Bound, Extras, Links, MailboxRule, Watcher};
+pub use typed::MessageList;
+pub use typed::message_table;
+pub(crate) use typed::{cell_table, create};
+pub(crate) use waker::{grace_waker, waker_of};

@@ -1,0 +1,294 @@
+//! A cell with its actor in it: where types are known, and the tables that hide them.
+
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::any::{Any, TypeId, type_name};
+use std::cell::UnsafeCell;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+
+use super::header::{Birth, CellRef, CellTable, Header};
+use super::here::Here;
+use crate::actor::{Actor, Context, Failure, Fault, Message, Product, Respond};
+use crate::dispatch::{Ending, Host, Step, launch};
+use crate::events::{DeadReason, Terminated};
+use crate::mailbox::{Incoming, MessageTable, payload_words, write_payload};
+use crate::reference::ReplyTo;
+
+/// The part of a cell whose place depends on the actor alone.
+#[repr(C)]
+struct Prefix<A> {
+    header: Header,
+    actor: UnsafeCell<MaybeUninit<A>>,
+}
+
+#[repr(C)]
+struct Cell<A, F> {
+    prefix: Prefix<A>,
+    factory: F,
+}
+
+/// Makes a cell. The name follows it in the same allocation.
+pub(crate) fn create<P, F>(birth: Birth, name: &[u8], factory: F) -> CellRef
+where
+    P: Product,
+    F: Fn() -> P + Send + Sync + 'static,
+{
+    debug_assert_eq!(name.len(), usize::from(birth.name_length));
+    let (layout, offset) = layout_of::<P::Actor, F>(name.len());
+    // SAFETY: the layout is not empty.
+    let memory = unsafe { alloc(layout) };
+    let Some(memory) = NonNull::new(memory) else { handle_alloc_error(layout) };
+    // SAFETY: the memory has the layout of the cell, with the name behind it.
+    unsafe {
+        memory.cast::<Cell<P::Actor, F>>().write(Cell {
+            prefix: Prefix { header: Header::new(birth), actor: UnsafeCell::new(MaybeUninit::uninit()) },
+            factory,
+        });
+        std::ptr::copy_nonoverlapping(name.as_ptr(), memory.as_ptr().add(offset), name.len());
+        memory.cast::<Header>().as_ref().settle_at(memory.cast());
+        CellRef::from_birth(memory.cast())
+    }
+}
+
+fn layout_of<A, F>(name: usize) -> (Layout, usize) {
+    let cell = Layout::new::<Cell<A, F>>();
+    let offset = cell.size();
+    let size = offset + name;
+    match Layout::from_size_align(size, cell.align()) {
+        Ok(layout) => (layout, offset),
+        Err(_) => handle_alloc_error(cell),
+    }
+}
+
+/// The table of actors `P::Actor` made by `F`.
+pub(crate) const fn cell_table<P, F>() -> &'static CellTable
+where
+    P: Product,
+    F: Fn() -> P + Send + Sync + 'static,
+{
+    const {
+        &CellTable {
+            build: build::<P, F>,
+            drop_actor: drop_actor::<P::Actor>,
+            started: started::<P::Actor>,
+            stopping: stopping::<P::Actor>,
+            stopped: stopped::<P::Actor>,
+            free: free::<P::Actor, F>,
+            name: name::<P::Actor, F>,
+            actor_type: TypeId::of::<P::Actor>,
+            actor_name: type_name::<P::Actor>,
+            accepts: accepts::<P::Actor>,
+        }
+    }
+}
+
+fn actor_ptr<A>(cell: &Header) -> *mut A {
+    let prefix = cell.raw().cast::<Prefix<A>>().as_ptr();
+    // SAFETY: the cell was made by `create` with this actor type; only the address is computed.
+    unsafe { UnsafeCell::raw_get(&raw const (*prefix).actor).cast::<A>() }
+}
+
+unsafe fn build<P, F>(cell: &Header) -> Result<(), Fault>
+where
+    P: Product,
+    F: Fn() -> P + Send + Sync + 'static,
+{
+    let whole = cell.raw().cast::<Cell<P::Actor, F>>().as_ptr();
+    // SAFETY: the table belongs to this cell; the factory is never written after birth.
+    let factory = unsafe { &(*whole).factory };
+    let actor = match catch_unwind(AssertUnwindSafe(|| factory().into_actor())) {
+        Ok(made) => made?,
+        Err(panic) => return Err(Fault::from_panic(&*panic)),
+    };
+    // SAFETY: the caller owns the actor, and the place is empty.
+    unsafe { actor_ptr::<P::Actor>(cell).write(actor) };
+    Ok(())
+}
+
+unsafe fn drop_actor<A>(cell: &Header) {
+    // SAFETY: the caller owns the actor, which is there, and drops it once.
+    unsafe { actor_ptr::<A>(cell).drop_in_place() }
+}
+
+unsafe fn started<A: Actor>(cell: &Header, host: &Host) -> Step {
+    // SAFETY: the caller owns the actor, which is there while the hook runs.
+    unsafe { launch::<A, _, _>(cell, host, 0, |ctx| (*actor_ptr::<A>(cell)).started(ctx)) }
+}
+
+unsafe fn stopping<A: Actor>(cell: &Header, host: &Host) -> Step {
+    // SAFETY: as in `started`.
+    unsafe { launch::<A, _, _>(cell, host, 0, |ctx| (*actor_ptr::<A>(cell)).stopping(ctx)) }
+}
+
+unsafe fn stopped<A: Actor>(cell: &Header, host: &Host) -> Step {
+    // SAFETY: as in `started`.
+    unsafe { launch::<A, _, _>(cell, host, 0, |ctx| (*actor_ptr::<A>(cell)).stopped(ctx)) }
+}
+
+unsafe fn free<A, F>(header: NonNull<Header>) {
+    let whole = header.cast::<Cell<A, F>>();
+    // SAFETY: the last count is gone. The actor was dropped in its last turn; the header's own
+    // fields and the factory go now, then the memory.
+    unsafe {
+        let (layout, _) = layout_of::<A, F>(usize::from(header.as_ref().name_length));
+        (&raw mut (*whole.as_ptr()).prefix.header).drop_in_place();
+        let factory = &raw mut (*whole.as_ptr()).factory;
+        // A factory's drop is user code: contained like every other.
+        let _ = catch_unwind(AssertUnwindSafe(|| factory.drop_in_place()));
+        dealloc(header.as_ptr().cast(), layout);
+    }
+}
+
+unsafe fn name<A, F>(cell: &Header) -> &[u8] {
+    let start = cell.raw().cast::<u8>().as_ptr().cast_const();
+    // SAFETY: `create` put the name behind the cell.
+    unsafe { std::slice::from_raw_parts(start.add(size_of::<Cell<A, F>>()), usize::from(cell.name_length)) }
+}
+
+fn accepts<A: Actor>(message: TypeId) -> Option<&'static MessageTable> {
+    let mut list = MessageList { wanted: Some(message), found: None, count: 0, actor: PhantomData };
+    A::messages(&mut list);
+    list.found
+}
+
+/// The messages by which an actor can be reached through its address; see
+/// [`Actor::messages`](crate::Actor::messages).
+///
+/// ```
+/// # use std::convert::Infallible;
+/// # use volary_core::{Actor, Context, Failure, Message, MessageList, SyncHandler};
+/// # struct Bell; struct Ring;
+/// # impl Message for Ring { type Reply = (); type Rejection = Infallible; }
+/// # impl SyncHandler<Ring> for Bell {
+/// #     fn handle(&mut self, _: Ring, _: &mut Context<Self>) -> Result<(), Failure> { Ok(()) }
+/// # }
+/// impl Actor for Bell {
+///     fn messages(list: &mut MessageList<Self>) {
+///         list.add::<Ring>();
+///     }
+/// }
+/// ```
+pub struct MessageList<A> {
+    wanted: Option<TypeId>,
+    found: Option<&'static MessageTable>,
+    count: usize,
+    actor: PhantomData<A>,
+}
+
+impl<A> MessageList<A> {
+    /// Adds a message that the actor handles.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, Message, MessageList, Respond};
+    /// fn list_one<A: Respond<M>, M: Message>(list: &mut MessageList<A>) {
+    ///     list.add::<M>();
+    /// }
+    /// ```
+    pub fn add<M: Message>(&mut self)
+    where
+        A: Respond<M>,
+    {
+        self.count += 1;
+        if self.wanted == Some(TypeId::of::<M>()) {
+            self.found = Some(message_table::<A, M>());
+        }
+    }
+}
+
+impl<A> std::fmt::Debug for MessageList<A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "MessageList({} messages)", self.count)
+    }
+}
+
+/// The table of message `M` to actor `A`.
+#[must_use]
+pub const fn message_table<A: Respond<M>, M: Message>() -> &'static MessageTable {
+    const {
+        &MessageTable {
+            run: run::<A, M>,
+            discard: discard::<M>,
+            unbox: unbox::<M>,
+            words: payload_words::<M>(),
+            message: TypeId::of::<M>,
+            name: type_name::<M>,
+        }
+    }
+}
+
+/// Handles one message.
+unsafe fn run<A: Respond<M>, M: Message>(cell: &Header, host: &Host, incoming: Incoming) -> Step {
+    // SAFETY: the table in the record is this one, so the payload is an `M`, taken once.
+    let message: M = unsafe { incoming.take() };
+    if is_outdated(cell, incoming.envelope.sender, &message) {
+        return Step::Done;
+    }
+    let reply = ReplyTo::<M::Reply, M::Rejection>::from_slot(incoming.envelope.reply);
+    if !A::IMMEDIATE {
+        // SAFETY: the caller owns the actor, which is an `A` and stays there while the handler runs.
+        return unsafe {
+            launch::<A, _, _>(cell, host, incoming.envelope.sender, |ctx| {
+                (*actor_ptr::<A>(cell)).respond(message, reply, ctx)
+            })
+        };
+    }
+    // SAFETY: as above, for the time of the call.
+    let (mut context, actor) =
+        unsafe { (Context::new(Here::new(cell), incoming.envelope.sender), &mut *actor_ptr::<A>(cell)) };
+    match catch_unwind(AssertUnwindSafe(|| actor.handle_now(message, &mut context))) {
+        Ok(Ok(answer)) => reply.send(answer),
+        Ok(Err(Failure::Rejected(rejection))) => reply.reject(rejection),
+        Ok(Err(Failure::Fault(fault))) => {
+            reply.fail(&fault);
+            return Step::Faulted(fault);
+        }
+        Err(panic) => {
+            let fault = Fault::from_panic(&*panic);
+            reply.fail(&fault);
+            return Step::Faulted(fault);
+        }
+    }
+    Step::Done
+}
+
+/// Whether this is the `Terminated` of an actor that is not watched any more. Decided at compile
+/// time for every other message.
+#[inline]
+fn is_outdated<M: Message>(cell: &Header, sender: u64, message: &M) -> bool {
+    if TypeId::of::<M>() != TypeId::of::<Terminated>() {
+        return false;
+    }
+    let Some(terminated) = (message as &dyn Any).downcast_ref::<Terminated>() else { return false };
+    let id = terminated.id().raw();
+    if sender != id {
+        return false; // handed on by somebody: an ordinary message
+    }
+    cell.with_links(|links| {
+        let before = links.watching.len();
+        links.watching.retain(|other| other.id != id);
+        links.watching.len() == before
+    })
+}
+
+/// Ends a message that will not be handled: a dead letter, and the end of its ask.
+unsafe fn discard<M: Message>(cell: &Header, incoming: Incoming, reason: DeadReason) {
+    // SAFETY: as in `run`.
+    let message: M = unsafe { incoming.take() };
+    let reply = ReplyTo::<M::Reply, M::Rejection>::from_slot(incoming.envelope.reply);
+    cell.system().dead_letter(cell, incoming.envelope.sender, reason, message);
+    let ending = match reason {
+        DeadReason::Stopped => Ending::Stopped,
+        _ => Ending::NoReply,
+    };
+    Host::with(|host| host.with_ending(ending, || drop(reply)));
+}
+
+unsafe fn unbox<M: Message>(boxed: Box<dyn Any + Send>, place: *mut u64) {
+    match boxed.downcast::<M>() {
+        // SAFETY: the caller has room for the payload of an `M`.
+        Ok(message) => unsafe { write_payload(place, *message) },
+        Err(_) => unreachable!("a letter carries the table of its own message"),
+    }
+}

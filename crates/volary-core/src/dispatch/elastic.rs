@@ -1,0 +1,141 @@
+//! Threads that come and go: the dispatcher for actors that block, and for an actor that wants a
+//! thread of its own.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+use super::host::Host;
+use super::pool::Pulse;
+use super::ring::Ready;
+use super::turn::{TurnEnd, run_turn};
+use crate::env::Env;
+
+/// Threads grow with the work up to a limit and leave after a while without any.
+pub(crate) struct Elastic {
+    env: Arc<dyn Env>,
+    name: String,
+    limit: usize,
+    keep_alive: Option<Duration>,
+    budget: u32,
+    inner: Mutex<Inner>,
+    work: Condvar,
+    left: Condvar,
+}
+
+#[derive(Default)]
+struct Inner {
+    queue: VecDeque<Item>,
+    threads: usize,
+    idle: usize,
+    closed: bool,
+    pulses: Vec<Arc<Pulse>>,
+}
+
+struct Item(Ready);
+// SAFETY: see `Ready`.
+unsafe impl Send for Item {}
+
+impl Elastic {
+    /// `keep_alive` of `None` keeps threads until the dispatcher is closed.
+    pub(crate) fn new(env: Arc<dyn Env>, name: String, limit: usize, keep_alive: Option<Duration>, budget: u32) -> Arc<Self> {
+        Arc::new(Elastic {
+            env,
+            name,
+            limit,
+            keep_alive,
+            budget,
+            inner: Mutex::default(),
+            work: Condvar::new(),
+            left: Condvar::new(),
+        })
+    }
+
+    pub(crate) fn schedule(self: &Arc<Self>, ready: Ready) {
+        let mut inner = self.inner.lock();
+        inner.queue.push_back(Item(ready));
+        if inner.idle >= inner.queue.len() {
+            self.work.notify_one();
+        } else if inner.threads < self.limit {
+            inner.threads += 1;
+            let this = self.clone();
+            drop(inner);
+            if !self.env.spawn_thread(&self.name, Box::new(move || this.run())) {
+                let mut inner = self.inner.lock();
+                inner.threads -= 1;
+                if inner.threads == 0 {
+                    tracing::error!(dispatcher = %self.name, "no thread could be started; its actors wait until one can");
+                }
+            }
+        }
+    }
+
+    fn run(self: &Arc<Self>) {
+        let _tokio = self.env.tokio();
+        let _entered = _tokio.as_ref().map(|handle| handle.enter());
+        let pulse = Arc::new(Pulse::default());
+        let mut inner = self.inner.lock();
+        inner.pulses.push(pulse.clone());
+        loop {
+            if let Some(Item(ready)) = inner.queue.pop_front() {
+                drop(inner);
+                self.turn(ready, &pulse);
+                inner = self.inner.lock();
+                continue;
+            }
+            if inner.closed {
+                break;
+            }
+            inner.idle += 1;
+            let waited_out = match self.keep_alive {
+                Some(time) => self.work.wait_for(&mut inner, time).timed_out(),
+                None => {
+                    self.work.wait(&mut inner);
+                    false
+                }
+            };
+            inner.idle -= 1;
+            if waited_out && inner.queue.is_empty() {
+                break;
+            }
+        }
+        inner.threads -= 1;
+        inner.pulses.retain(|other| !Arc::ptr_eq(other, &pulse));
+        self.left.notify_all();
+    }
+
+    fn turn(self: &Arc<Self>, ready: Ready, pulse: &Pulse) {
+        // SAFETY: a scheduled actor cannot end, and it stands in no other queue.
+        let cell = unsafe { &*ready };
+        cell.state.take();
+        pulse.begin(cell.id);
+        let end = Host::with(|host| run_turn(cell, host, self.budget));
+        pulse.end();
+        if end == Some(TurnEnd::Yielded) {
+            self.schedule(ready);
+        }
+    }
+
+    /// Lets the threads leave once the queue is empty.
+    pub(crate) fn close(&self) {
+        self.inner.lock().closed = true;
+        self.work.notify_all();
+    }
+
+    /// Waits until all threads have left, or `patience` is over. False: some are still busy.
+    pub(crate) fn join(&self, patience: Duration) -> bool {
+        let mut inner = self.inner.lock();
+        while inner.threads > 0 {
+            if self.left.wait_for(&mut inner, patience).timed_out() {
+                return false;
+            }
+        }
+        true
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.inner.lock().threads
+    }
+}

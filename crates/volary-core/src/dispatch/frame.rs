@@ -1,0 +1,275 @@
+//! Frames: the blocks in which handler futures live.
+//!
+//! A future is created in a frame taken from the thread's own pool and polled there. If it is ready
+//! at once the frame is used again for the next; if it suspends, the frame is handed to the cell
+//! and goes back to whichever thread finishes it. A future too large or too aligned for the classes
+//! gets a frame of its own size.
+
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::cell::RefCell;
+use std::future::Future;
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context as TaskContext, Poll};
+
+use crate::actor::{Actor, Context, Fault};
+use crate::cell::{CellRef, Header, Here, waker_of};
+
+use super::Step;
+use super::host::{Ambient, Ending, Host};
+
+const CLASSES: [usize; 7] = [128, 256, 512, 1024, 2048, 4096, 8192];
+const ALIGN: usize = 16;
+const KEPT_PER_CLASS: usize = 32;
+
+/// What is known of a frame whatever future is in it.
+pub(crate) struct FrameHead {
+    poll: unsafe fn(NonNull<FrameHead>, &mut TaskContext<'_>) -> Poll<Result<(), Fault>>,
+    drop: unsafe fn(NonNull<FrameHead>),
+    layout: Layout,
+    /// The request that the handler serves, for when it continues.
+    pub(crate) deadline: u64,
+}
+
+#[repr(C)]
+struct Frame<A: Actor, F> {
+    head: FrameHead,
+    context: Context<A>,
+    future: ManuallyDrop<F>,
+}
+
+pub(crate) struct FramePool {
+    free: RefCell<[Vec<NonNull<u8>>; CLASSES.len()]>,
+}
+
+impl FramePool {
+    pub(crate) const fn new() -> Self {
+        FramePool { free: RefCell::new([const { Vec::new() }; CLASSES.len()]) }
+    }
+
+    fn take(&self, layout: Layout) -> (NonNull<u8>, Layout) {
+        let class = CLASSES.iter().position(|size| layout.size() <= *size).filter(|_| layout.align() <= ALIGN);
+        let layout = match class {
+            Some(class) => {
+                if let Some(frame) = self.free.borrow_mut()[class].pop() {
+                    return (frame, class_layout(class));
+                }
+                class_layout(class)
+            }
+            None => layout,
+        };
+        // SAFETY: a frame has a head, so the size is not zero.
+        let memory = unsafe { alloc(layout) };
+        (NonNull::new(memory).unwrap_or_else(|| handle_alloc_error(layout)), layout)
+    }
+
+    fn give(&self, memory: NonNull<u8>, layout: Layout) {
+        if let Some(class) = CLASSES.iter().position(|size| layout.size() == *size)
+            && layout.align() == ALIGN
+        {
+            let mut free = self.free.borrow_mut();
+            if free[class].len() < KEPT_PER_CLASS {
+                free[class].push(memory);
+                return;
+            }
+        }
+        // SAFETY: allocated in `take` with this layout.
+        unsafe { dealloc(memory.as_ptr(), layout) }
+    }
+
+    /// Gives spare frames back to the allocator.
+    pub(crate) fn trim(&self) {
+        for (class, frames) in self.free.borrow_mut().iter_mut().enumerate() {
+            for frame in frames.drain(..) {
+                // SAFETY: allocated in `take` with the layout of its class.
+                unsafe { dealloc(frame.as_ptr(), class_layout(class)) }
+            }
+            frames.shrink_to_fit();
+        }
+    }
+}
+
+impl Drop for FramePool {
+    fn drop(&mut self) {
+        self.trim();
+    }
+}
+
+const fn class_layout(class: usize) -> Layout {
+    match Layout::from_size_align(CLASSES[class], ALIGN) {
+        Ok(layout) => layout,
+        Err(_) => panic!("the classes are valid layouts"),
+    }
+}
+
+/// Creates a future for the actor in `cell` and polls it once.
+///
+/// If it suspends it is left in the cell and the step says so.
+///
+/// # Safety
+/// The caller owns the actor, which is an `A`, for as long as the future lives: until the step is
+/// not `Suspended`, or the frame was resumed to its end or discarded.
+#[inline]
+pub(crate) unsafe fn launch<A, F, M>(cell: &Header, host: &Host, sender: u64, make: M) -> Step
+where
+    A: Actor,
+    F: Future<Output = Result<(), Fault>>,
+    M: FnOnce(&'static mut Context<A>) -> F,
+{
+    let (memory, layout) = host.frames.take(Layout::new::<Frame<A, F>>());
+    let frame = memory.cast::<Frame<A, F>>();
+    // SAFETY: the frame is large and aligned enough. The context gets a lifetime that the frame
+    // vouches for: it is dropped after the future, in `drop_frame`.
+    unsafe {
+        let at = frame.as_ptr();
+        (&raw mut (*at).head).write(FrameHead {
+            poll: poll_frame::<A, F>,
+            drop: drop_frame::<A, F>,
+            layout,
+            deadline: 0,
+        });
+        (&raw mut (*at).context).write(Context::new(Here::new(cell), sender));
+        let context: &'static mut Context<A> = &mut *(&raw mut (*at).context);
+        match catch_unwind(AssertUnwindSafe(|| make(context))) {
+            Ok(future) => (&raw mut (*at).future).write(ManuallyDrop::new(future)),
+            Err(panic) => {
+                host.frames.give(memory, layout);
+                return Step::Faulted(Fault::from_panic(&*panic));
+            }
+        }
+        poll_and_keep(cell, host, frame.cast::<FrameHead>())
+    }
+}
+
+/// Continues the suspended future in `cell`.
+///
+/// # Safety
+/// The caller owns the actor and its cell holds a frame.
+pub(crate) unsafe fn resume(cell: &Header, host: &Host) -> Step {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let Some(frame) = cell.take_frame() else { return Step::Done };
+        host.set_request(frame.as_ref().deadline, 0);
+        poll_and_keep(cell, host, frame)
+    }
+}
+
+/// Drops the suspended future in `cell`; asks that it was serving end as `ending` says.
+///
+/// # Safety
+/// The caller owns the actor.
+pub(crate) unsafe fn discard(cell: &Header, host: &Host, ending: Ending) -> Result<(), Fault> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match cell.take_frame() {
+            Some(frame) => finish(host, frame, ending),
+            None => Ok(()),
+        }
+    }
+}
+
+unsafe fn poll_and_keep(cell: &Header, host: &Host, frame: NonNull<FrameHead>) -> Step {
+    let waker = waker_of(cell);
+    let mut task = TaskContext::from_waker(&waker);
+    // SAFETY: the frame is alive and ours.
+    let polled = catch_unwind(AssertUnwindSafe(|| unsafe { (frame.as_ref().poll)(frame, &mut task) }));
+    match polled {
+        Ok(Poll::Pending) => {
+            // SAFETY: the frame is ours; nobody looks at its head but the owner of the actor.
+            unsafe {
+                (*frame.as_ptr()).deadline = cell.system().current_deadline(host);
+                cell.keep_frame(frame);
+            }
+            Step::Suspended
+        }
+        Ok(Poll::Ready(outcome)) => {
+            // SAFETY: the future is finished; this ends it.
+            let dropped = unsafe { finish(host, frame, Ending::NoReply) };
+            match outcome.and(dropped) {
+                Ok(()) => Step::Done,
+                Err(fault) => Step::Faulted(fault),
+            }
+        }
+        Err(panic) => {
+            let fault = Fault::from_panic(&*panic);
+            // SAFETY: a panicked future is only dropped.
+            let _ = unsafe { finish(host, frame, Ending::Failed(fault.clone())) };
+            Step::Faulted(fault)
+        }
+    }
+}
+
+/// Drops the future and gives the frame back.
+unsafe fn finish(host: &Host, frame: NonNull<FrameHead>, ending: Ending) -> Result<(), Fault> {
+    // SAFETY: the caller owns the frame and gives it up.
+    let (drop_fn, layout) = unsafe { (frame.as_ref().drop, frame.as_ref().layout) };
+    let dropped = host.with_ending(ending, || {
+        // SAFETY: as above; each drop is contained on its own.
+        catch_unwind(AssertUnwindSafe(|| unsafe { drop_fn(frame) }))
+    });
+    host.frames.give(frame.cast(), layout);
+    dropped.map_err(|panic| Fault::from_panic(&*panic))
+}
+
+unsafe fn poll_frame<A: Actor, F: Future<Output = Result<(), Fault>>>(
+    frame: NonNull<FrameHead>,
+    task: &mut TaskContext<'_>,
+) -> Poll<Result<(), Fault>> {
+    // SAFETY: the table of a frame fits its future, which is not moved from here on.
+    unsafe {
+        let future: &mut F = &mut *(&raw mut (*frame.cast::<Frame<A, F>>().as_ptr()).future).cast::<F>();
+        Pin::new_unchecked(future).poll(task)
+    }
+}
+
+unsafe fn drop_frame<A: Actor, F>(frame: NonNull<FrameHead>) {
+    // SAFETY: called once, by `finish`. The context needs no drop.
+    unsafe { ManuallyDrop::drop(&mut (*frame.cast::<Frame<A, F>>().as_ptr()).future) }
+}
+
+/// Runs a task spawned by an actor under that actor's ambient turn.
+pub(crate) struct Ambiently<F> {
+    pub(crate) actor: CellRef,
+    pub(crate) deadline: u64,
+    pub(crate) future: F,
+}
+
+impl<F: Future> Future for Ambiently<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<F::Output> {
+        // SAFETY: `future` is pinned with `self`; the other fields are not.
+        let (actor, deadline, future) = unsafe {
+            let this = self.get_unchecked_mut();
+            (&this.actor, this.deadline, Pin::new_unchecked(&mut this.future))
+        };
+        let set = |ambient| Host::with(|host| {
+            let before = host.ambient();
+            host.set_ambient(ambient);
+            before
+        });
+        let before = set(Ambient {
+            actor: actor.as_ptr(),
+            id: actor.id(),
+            deadline,
+            patience: 0,
+            depth: 0,
+            in_turn: false,
+        });
+        // Restored on unwinding too: the panic belongs to the task, the thread goes on.
+        struct Restore<R: FnMut()>(R);
+        impl<R: FnMut()> Drop for Restore<R> {
+            fn drop(&mut self) {
+                (self.0)();
+            }
+        }
+        let _restore = Restore(|| {
+            if let Some(before) = before {
+                set(before);
+            }
+        });
+        future.poll(task)
+    }
+}

@@ -1,0 +1,159 @@
+//! What a thread has at hand while it runs actors: the ambient turn, and spare frames.
+//!
+//! The ambient turn says which actor is running and under which deadline, so that `alice.tell(m)`
+//! inside a handler carries sender and remaining time without being passed a context. It is set
+//! around every poll and restored afterwards, so turns nest when an asker runs its target.
+
+use std::cell::{Cell, RefCell};
+use std::ptr;
+
+use super::frame::FramePool;
+use super::worker::Local;
+use crate::actor::Fault;
+use crate::cell::Header;
+
+/// Who is running on this thread, and for how long it may.
+#[derive(Clone, Copy)]
+pub(crate) struct Ambient {
+    pub(crate) actor: *const Header,
+    /// Id of the actor, or 0 outside of any.
+    pub(crate) id: u64,
+    /// Deadline of the request being served, in nanoseconds of the clock; 0 if none is known.
+    pub(crate) deadline: u64,
+    /// Time that the request being served was given, while nobody has needed its deadline.
+    pub(crate) patience: u64,
+    /// How many turns are stacked on this thread.
+    pub(crate) depth: u32,
+    /// Whether the handler itself is polling, as opposed to a task that it spawned.
+    pub(crate) in_turn: bool,
+}
+
+impl Ambient {
+    pub(crate) const OUTSIDE: Ambient =
+        Ambient { actor: ptr::null(), id: 0, deadline: 0, patience: 0, depth: 0, in_turn: false };
+}
+
+/// How a `ReplyTo` that is dropped just now ends its ask.
+#[derive(Clone)]
+pub(crate) enum Ending {
+    /// Forgotten by its handler.
+    NoReply,
+    /// Its handler crashed.
+    Failed(Fault),
+    /// Its actor stops.
+    Stopped,
+}
+
+pub(crate) struct Host {
+    ambient: Cell<Ambient>,
+    /// The pool worker that is polled on this thread, if any.
+    worker: Cell<*const Local>,
+    /// Messages sent in this turn: a long turn shares its work.
+    sent: Cell<u32>,
+    /// Turns run for askers, to time some of them.
+    inlined: Cell<u32>,
+    ending: RefCell<Option<Ending>>,
+    pub(crate) frames: FramePool,
+}
+
+impl Host {
+    const fn new() -> Self {
+        Host {
+            ambient: Cell::new(Ambient::OUTSIDE),
+            worker: Cell::new(ptr::null()),
+            sent: Cell::new(0),
+            inlined: Cell::new(0),
+            ending: RefCell::new(None),
+            frames: FramePool::new(),
+        }
+    }
+
+    /// Runs `f` with this thread's host; `None` while the thread is being torn down.
+    #[inline]
+    pub(crate) fn with<R>(f: impl FnOnce(&Host) -> R) -> Option<R> {
+        HOST.try_with(|host| f(host)).ok()
+    }
+
+    #[inline]
+    pub(crate) fn ambient(&self) -> Ambient {
+        self.ambient.get()
+    }
+
+    #[inline]
+    pub(crate) fn set_ambient(&self, ambient: Ambient) {
+        self.ambient.set(ambient);
+    }
+
+    /// Sets what the message at hand brings along.
+    #[inline]
+    pub(crate) fn set_request(&self, deadline: u64, patience: u64) {
+        let mut ambient = self.ambient.get();
+        ambient.deadline = deadline;
+        ambient.patience = patience;
+        self.ambient.set(ambient);
+    }
+
+    /// The actor that runs on this thread, or whose task does.
+    #[inline]
+    pub(crate) fn current(&self) -> Option<&Header> {
+        let actor = self.ambient.get().actor;
+        // SAFETY: the ambient actor is alive while its turn or its task is being polled here.
+        (!actor.is_null()).then(|| unsafe { &*actor })
+    }
+
+    #[inline]
+    pub(crate) fn worker(&self) -> Option<&Local> {
+        let worker = self.worker.get();
+        // SAFETY: set by the worker for the time of its poll, on this thread, and unset after it.
+        (!worker.is_null()).then(|| unsafe { &*worker })
+    }
+
+    pub(crate) fn set_worker(&self, worker: *const Local) -> *const Local {
+        self.worker.replace(worker)
+    }
+
+    #[inline]
+    pub(crate) fn count_sent(&self) -> u32 {
+        let sent = self.sent.get().wrapping_add(1);
+        self.sent.set(sent);
+        sent
+    }
+
+    pub(crate) fn reset_sent(&self) {
+        self.sent.set(0);
+    }
+
+    #[inline]
+    pub(crate) fn count_inline(&self) -> u32 {
+        let count = self.inlined.get().wrapping_add(1);
+        self.inlined.set(count);
+        count
+    }
+
+    /// Runs `f` while every `ReplyTo` dropped on this thread ends its ask in the given way.
+    pub(crate) fn with_ending<R>(&self, ending: Ending, f: impl FnOnce() -> R) -> R {
+        let before = self.ending.replace(Some(ending));
+        let result = f();
+        self.ending.replace(before);
+        result
+    }
+
+    pub(crate) fn ending(&self) -> Ending {
+        self.ending.borrow().clone().unwrap_or(Ending::NoReply)
+    }
+}
+
+#[cfg(not(any(volary_loom, volary_shuttle)))]
+thread_local! {
+    static HOST: Host = const { Host::new() };
+}
+
+#[cfg(volary_loom)]
+loom::thread_local! {
+    static HOST: Host = Host::new();
+}
+
+#[cfg(all(volary_shuttle, not(volary_loom)))]
+shuttle::thread_local! {
+    static HOST: Host = Host::new();
+}

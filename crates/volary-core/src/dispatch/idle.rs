@@ -1,0 +1,140 @@
+//! Who sleeps, who searches: waking one worker when there is work for one.
+//!
+//! ```text
+//!   ready actor queued ──▶ notify: nobody searching and somebody asleep? wake one, as a searcher
+//!   worker finds nothing ─▶ sleep: listed as asleep, looks once more at every queue, then parks
+//! ```
+//!
+//! A searcher that finds work hands the search on if there is more, so sleepers are woken one by
+//! one and never as a herd. The look after listing closes the race with `notify`: the one who
+//! queues first makes its work visible and then reads the counts, the one who sleeps first changes
+//! the counts and then looks for work, all in one total order.
+
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicU32, Ordering::*, fence};
+
+const SEARCHING: u32 = 1;
+const ASLEEP: u32 = 1 << 16;
+
+pub(crate) struct Idle {
+    /// Low half: workers searching. High half: workers asleep.
+    counts: AtomicU32,
+    sleepers: Mutex<Vec<usize>>,
+}
+
+impl Idle {
+    pub(crate) fn new(workers: usize) -> Self {
+        Idle { counts: AtomicU32::new(0), sleepers: Mutex::new(Vec::with_capacity(workers)) }
+    }
+
+    /// Something was queued: the worker to wake, if one should be.
+    #[inline]
+    pub(crate) fn worker_to_wake(&self) -> Option<usize> {
+        fence(SeqCst);
+        let counts = self.counts.load(SeqCst);
+        if counts % ASLEEP != 0 || counts < ASLEEP {
+            return None;
+        }
+        self.wake_one()
+    }
+
+    #[cold]
+    fn wake_one(&self) -> Option<usize> {
+        let mut sleepers = self.sleepers.lock();
+        let counts = self.counts.load(SeqCst);
+        if counts % ASLEEP != 0 {
+            return None;
+        }
+        let worker = sleepers.pop()?;
+        self.counts.fetch_add(SEARCHING.wrapping_sub(ASLEEP), SeqCst);
+        Some(worker)
+    }
+
+    /// A worker begins to search. Half of the workers at most do, the others had better sleep.
+    pub(crate) fn begin_search(&self, workers: usize) -> bool {
+        let counts = self.counts.load(SeqCst);
+        if 2 * (counts % ASLEEP) as usize >= workers {
+            return false;
+        }
+        self.counts.fetch_add(SEARCHING, SeqCst);
+        true
+    }
+
+    /// A searcher found something. True: it was the last, and should pass the search on.
+    pub(crate) fn end_search(&self) -> bool {
+        self.counts.fetch_sub(SEARCHING, SeqCst) % ASLEEP == SEARCHING
+    }
+
+    /// A worker goes to sleep. It looks once more at all queues before it really does.
+    pub(crate) fn sleep(&self, worker: usize, searching: bool) {
+        let mut sleepers = self.sleepers.lock();
+        sleepers.push(worker);
+        let change = if searching { ASLEEP.wrapping_sub(SEARCHING) } else { ASLEEP };
+        self.counts.fetch_add(change, SeqCst);
+        drop(sleepers);
+        fence(SeqCst);
+    }
+
+    /// The worker found something after all, or was woken by somebody else than us. False: it had
+    /// been taken off the list already and is a searcher.
+    pub(crate) fn rise(&self, worker: usize) -> bool {
+        let mut sleepers = self.sleepers.lock();
+        match sleepers.iter().position(|w| *w == worker) {
+            Some(at) => {
+                sleepers.swap_remove(at);
+                self.counts.fetch_sub(ASLEEP, SeqCst);
+                true
+            }
+            None => false,
+        }
+    }
+
+    pub(crate) fn asleep(&self) -> usize {
+        (self.counts.load(Relaxed) / ASLEEP) as usize
+    }
+
+    pub(crate) fn is_asleep(&self, worker: usize) -> bool {
+        self.sleepers.lock().contains(&worker)
+    }
+}
+
+#[cfg(all(test, volary_loom))]
+mod loom_model {
+    use super::*;
+    use loom::sync::Arc;
+    use loom::sync::atomic::{AtomicBool, AtomicUsize};
+    use loom::thread;
+
+    /// One worker going to sleep against one sender: either the sender wakes it, or it sees the
+    /// work itself.
+    #[test]
+    fn loom_parking_loses_no_wake_up() {
+        loom::model(|| {
+            let idle = Arc::new(Idle::new(1));
+            let work = Arc::new(AtomicUsize::new(0));
+            let woken = Arc::new(AtomicBool::new(false));
+            let sender = {
+                let (idle, work, woken) = (idle.clone(), work.clone(), woken.clone());
+                thread::spawn(move || {
+                    work.store(1, Release);
+                    if idle.worker_to_wake().is_some() {
+                        woken.store(true, SeqCst);
+                    }
+                })
+            };
+            let searching = idle.begin_search(1);
+            let mut done = searching && work.load(Acquire) == 1;
+            if done {
+                idle.end_search();
+            } else {
+                idle.sleep(0, searching);
+                if work.load(Acquire) == 1 {
+                    idle.rise(0);
+                    done = true;
+                }
+            }
+            sender.join().unwrap();
+            assert!(done || woken.load(SeqCst), "work is queued and everybody sleeps");
+        });
+    }
+}

@@ -1,0 +1,33 @@
+//! The dispatcher: who runs which actor when.
+//!
+//! [`turn`] is one visit to one actor; [`frame`] is where its futures live and [`host`] what the
+//! running thread has at hand. [`pool`] spreads ready actors over workers ([`worker`], with their
+//! [`ring`]s, and [`idle`] for those who sleep); [`elastic`] gives blocking and pinned actors
+//! threads of their own.
+
+mod elastic;
+mod frame;
+mod host;
+mod idle;
+mod pool;
+mod ring;
+mod turn;
+mod worker;
+
+use crate::actor::Fault;
+
+pub(crate) use elastic::Elastic;
+pub(crate) use frame::{Ambiently, FrameHead, discard, launch, resume};
+pub(crate) use host::{Ending, Host};
+pub(crate) use pool::{Pool, PoolConfig};
+pub(crate) use turn::{TurnEnd, deliver, run_inline, start_turn};
+
+/// How polling a handler or hook ended.
+pub(crate) enum Step {
+    /// It is finished.
+    Done,
+    /// It waits for something; its frame is in the cell.
+    Suspended,
+    /// It crashed.
+    Faulted(Fault),
+}

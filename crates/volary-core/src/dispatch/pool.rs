@@ -1,0 +1,323 @@
+//! A pool of workers with one global queue: the default dispatcher, and each of the user's own.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::ptr;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use super::host::Host;
+use super::idle::Idle;
+use super::ring::{Ready, Ring};
+use super::worker::Worker;
+use crate::cell::Header;
+use crate::env::Env;
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::*};
+
+/// Decoys per pool; see [`Decoy`].
+const DECOYS: usize = 4;
+/// Actors taken from the global queue at a time.
+const BATCH: usize = 32;
+
+pub(crate) struct PoolConfig {
+    pub(crate) workers: usize,
+    pub(crate) budget: u32,
+}
+
+/// What others may see of a worker. Padded, so that two workers do not share a line.
+#[repr(align(128))]
+pub(crate) struct Seat {
+    pub(crate) ring: Ring,
+    /// The actor made ready last. Put by the worker, taken by it, or by a thief when it is stuck.
+    pub(crate) last_in: AtomicPtr<Header>,
+    pub(crate) waker: Mutex<Option<Waker>>,
+    pub(crate) pulse: Pulse,
+}
+
+/// Shows an observer what a worker is doing. Written by the worker only.
+#[derive(Default)]
+pub(crate) struct Pulse {
+    turn: AtomicU64,
+    actor: AtomicU64,
+}
+
+impl Pulse {
+    #[inline]
+    pub(crate) fn begin(&self, actor: u64) {
+        self.turn.store(self.turn.load(Relaxed).wrapping_add(1), Relaxed);
+        self.actor.store(actor, Relaxed);
+    }
+    #[inline]
+    pub(crate) fn end(&self) {
+        self.actor.store(0, Relaxed);
+    }
+    pub(crate) fn turn(&self) -> u64 {
+        self.turn.load(Relaxed)
+    }
+    /// The actor that runs, 0 between turns.
+    pub(crate) fn actor(&self) -> u64 {
+        self.actor.load(Relaxed)
+    }
+}
+
+pub(crate) struct Pool {
+    pub(crate) seats: Box<[Seat]>,
+    pub(crate) idle: Idle,
+    env: Arc<dyn Env>,
+    budget: u32,
+    global: Mutex<VecDeque<ReadyItem>>,
+    global_length: AtomicUsize,
+    closed: AtomicBool,
+    live: AtomicUsize,
+    leavers: Mutex<Vec<Waker>>,
+    decoys: Vec<Arc<Decoy>>,
+}
+
+#[derive(Clone, Copy)]
+struct ReadyItem(Ready);
+// SAFETY: a ready actor is handed from thread to thread by design; see `Ready`.
+unsafe impl Send for ReadyItem {}
+
+impl Pool {
+    /// Makes the pool and spawns its workers.
+    pub(crate) fn start(env: &Arc<dyn Env>, config: &PoolConfig) -> Arc<Pool> {
+        let workers = if env.is_simulated() { 1 } else { config.workers.max(2) };
+        let seats = (0..workers)
+            .map(|_| Seat {
+                ring: Ring::new(),
+                last_in: AtomicPtr::new(ptr::null_mut()),
+                waker: Mutex::new(None),
+                pulse: Pulse::default(),
+            })
+            .collect();
+        let decoys = if env.spills_local_wakes() { DECOYS } else { 0 };
+        let pool = Arc::new(Pool {
+            seats,
+            idle: Idle::new(workers),
+            env: env.clone(),
+            budget: config.budget,
+            global: Mutex::new(VecDeque::new()),
+            global_length: AtomicUsize::new(0),
+            closed: AtomicBool::new(false),
+            live: AtomicUsize::new(workers),
+            leavers: Mutex::new(Vec::new()),
+            decoys: (0..decoys).map(|_| Arc::new(Decoy::default())).collect(),
+        });
+        for index in 0..workers {
+            env.spawn_worker(Box::pin(Worker::new(pool.clone(), index)));
+        }
+        for decoy in &pool.decoys {
+            env.spawn_worker(Box::pin(DecoyTask(decoy.clone())));
+        }
+        pool
+    }
+
+    /// Queues a scheduled actor.
+    #[inline]
+    pub(crate) fn schedule(self: &Arc<Self>, ready: Ready) {
+        let local = !self.is_seeded()
+            && Host::with(|host| match host.worker() {
+                Some(worker) if Arc::ptr_eq(&worker.pool, self) => {
+                    worker.push(ready);
+                    true
+                }
+                _ => false,
+            })
+            .unwrap_or(false);
+        if !local {
+            self.push_one(ready);
+            self.notify();
+        }
+    }
+
+    fn push_one(&self, ready: Ready) {
+        let mut global = self.global.lock();
+        global.push_back(ReadyItem(ready));
+        self.global_length.store(global.len(), SeqCst);
+    }
+
+    pub(crate) fn push_global(&self, ready: &mut Vec<Ready>) {
+        let mut global = self.global.lock();
+        global.extend(ready.drain(..).map(ReadyItem));
+        self.global_length.store(global.len(), SeqCst);
+    }
+
+    /// Takes one from the global queue and hands a fair share of the rest to `keep`.
+    pub(crate) fn pop_global(&self, keep: impl Fn(Ready)) -> Option<Ready> {
+        if self.global_length.load(Acquire) == 0 {
+            return None;
+        }
+        let mut batch = [ReadyItem(ptr::null()); BATCH];
+        let mut taken = 0;
+        {
+            let mut global = self.global.lock();
+            let share = (global.len() / self.seats.len()).clamp(1, BATCH);
+            while taken < share
+                && let Some(item) = global.pop_front()
+            {
+                batch[taken] = item;
+                taken += 1;
+            }
+            self.global_length.store(global.len(), Release);
+        }
+        for item in batch.iter().take(taken).skip(1) {
+            keep(item.0);
+        }
+        (taken > 0).then_some(batch[0].0)
+    }
+
+    pub(crate) fn is_seeded(&self) -> bool {
+        self.env.is_simulated()
+    }
+
+    /// In simulation the seed says who is next.
+    pub(crate) fn pop_seeded(&self) -> Option<Ready> {
+        let mut global = self.global.lock();
+        if global.is_empty() {
+            return None;
+        }
+        let at = self.env.random() as usize % global.len();
+        let item = global.remove(at);
+        self.global_length.store(global.len(), Release);
+        item.map(|item| item.0)
+    }
+
+    /// How many messages a turn may handle; in simulation the seed says.
+    pub(crate) fn turn_budget(&self) -> u32 {
+        if self.is_seeded() { 1 + self.env.random() as u32 % self.budget } else { self.budget }
+    }
+
+    pub(crate) fn has_work(&self, index: usize) -> bool {
+        self.global_length.load(SeqCst) > 0
+            || self.seats.iter().any(|seat| !seat.ring.is_empty())
+            || !self.seats[index].last_in.load(SeqCst).is_null()
+    }
+
+    /// Wakes a worker if there is one to wake and nobody is looking already.
+    #[inline]
+    pub(crate) fn notify(&self) {
+        if let Some(worker) = self.idle.worker_to_wake() {
+            self.wake(worker);
+        }
+    }
+
+    #[cold]
+    fn wake(&self, worker: usize) {
+        let waker = self.seats[worker].waker.lock().clone();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        // From within a worker's poll the wake-up lands in a slot of this thread that no other
+        // thread can take from; see `Decoy`.
+        if Host::with(|host| host.worker().is_some()).unwrap_or(false) {
+            for decoy in &self.decoys {
+                if decoy.displace() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// For the observer: gives stuck work to a sleeper.
+    pub(crate) fn rescue(&self) {
+        if self.idle.asleep() == 0 {
+            return;
+        }
+        for seat in &self.seats {
+            let stuck = seat.last_in.load(Acquire);
+            if !stuck.is_null() && seat.last_in.compare_exchange(stuck, ptr::null_mut(), AcqRel, Relaxed).is_ok() {
+                self.push_one(stuck);
+            }
+        }
+        if self.has_work(0) {
+            self.notify();
+        }
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Acquire)
+    }
+
+    /// Tells the workers to leave.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, SeqCst);
+        for seat in &self.seats {
+            let waker = seat.waker.lock().take();
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        }
+        for decoy in &self.decoys {
+            decoy.end();
+        }
+    }
+
+    pub(crate) fn worker_left(&self) {
+        if self.live.fetch_sub(1, AcqRel) == 1 {
+            let leavers = std::mem::take(&mut *self.leavers.lock());
+            leavers.into_iter().for_each(Waker::wake);
+        }
+    }
+
+    /// Ready once all workers have left.
+    pub(crate) fn poll_closed(&self, task: &mut Context<'_>) -> Poll<()> {
+        if self.live.load(Acquire) == 0 {
+            return Poll::Ready(());
+        }
+        self.leavers.lock().push(task.waker().clone());
+        if self.live.load(Acquire) == 0 { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    pub(crate) fn workers(&self) -> usize {
+        self.seats.len()
+    }
+}
+
+/// A task that does nothing, to be woken after a worker.
+///
+/// Tokio puts a task woken from one of its threads into that thread's last-in slot, where no other
+/// thread can steal it, and tells nobody. While one of our workers is being polled there, a second
+/// worker woken this way would wait for the first one's turn to end. Waking a decoy afterwards
+/// moves the worker into the thread's ordinary queue and makes tokio wake a thread to steal it.
+#[derive(Default)]
+struct Decoy {
+    armed: AtomicBool,
+    ended: AtomicBool,
+    waker: Mutex<Option<Waker>>,
+}
+
+impl Decoy {
+    /// False: it stands in a queue already and would displace nobody.
+    fn displace(&self) -> bool {
+        if !self.armed.swap(false, AcqRel) {
+            return false;
+        }
+        let waker = self.waker.lock().clone();
+        waker.is_some_and(|waker| {
+            waker.wake();
+            true
+        })
+    }
+
+    fn end(&self) {
+        self.ended.store(true, Release);
+        let waker = self.waker.lock().take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+struct DecoyTask(Arc<Decoy>);
+
+impl Future for DecoyTask {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
+        *self.0.waker.lock() = Some(task.waker().clone());
+        self.0.armed.store(true, Release);
+        if self.0.ended.load(Acquire) { Poll::Ready(()) } else { Poll::Pending }
+    }
+}

@@ -1,0 +1,188 @@
+//! One turn of one actor: control first, then messages up to the budget, then rest or yield.
+
+use super::Step;
+use super::host::{Ambient, Host};
+use crate::cell::lifecycle::{self, Alive};
+use crate::cell::state::{CONTROL, DRAIN, HIGH, PAUSED, Rest, SUSPENDED, WOKEN};
+use crate::cell::{Header, Phase};
+use crate::events::DeadReason;
+use crate::mailbox::{Incoming, Peek};
+
+/// How a turn ended.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+pub(crate) enum TurnEnd {
+    /// The actor is idle; it is no longer ours and must not be touched.
+    Rested,
+    /// There is more to do: the caller queues the actor again.
+    Yielded,
+    /// The actor has ended and may be gone.
+    Gone,
+}
+
+/// How often a turn looks again for a record that is being written just now.
+const PATIENCE: u32 = 64;
+/// Messages that the maker of an actor handles for it.
+const START_BUDGET: u32 = 4;
+
+/// Runs an actor that the caller owns (its state is RUNNING).
+pub(crate) fn run_turn(cell: &Header, host: &Host, budget: u32) -> TurnEnd {
+    let before = enter(cell, host);
+    let end = turn(cell, host, budget);
+    host.set_ambient(before);
+    end
+}
+
+/// Starts a new actor that the caller has made and therefore owns. `look` is called after the first
+/// attempt, while it is still owned.
+pub(crate) fn start_turn(cell: &Header, host: &Host, look: impl FnOnce(Phase)) -> TurnEnd {
+    let before = enter(cell, host);
+    let end = match lifecycle::begin(cell, host) {
+        Alive::No => {
+            look(Phase::Gone);
+            TurnEnd::Gone
+        }
+        Alive::Yes => {
+            look(cell.phase.get());
+            turn(cell, host, START_BUDGET)
+        }
+    };
+    host.set_ambient(before);
+    end
+}
+
+fn enter(cell: &Header, host: &Host) -> Ambient {
+    let before = host.ambient();
+    host.set_ambient(Ambient {
+        actor: cell.raw().as_ptr(),
+        id: cell.id,
+        deadline: 0,
+        patience: 0,
+        depth: before.depth + 1,
+        in_turn: true,
+    });
+    host.reset_sent();
+    before
+}
+
+/// Runs an idle actor on the thread of somebody who waits for its answer, and queues it if it has
+/// more to do. The caller has claimed it.
+pub(crate) fn run_inline(cell: &Header, host: &Host, budget: u32) {
+    if run_turn(cell, host, budget) == TurnEnd::Yielded {
+        cell.schedule();
+    }
+}
+
+fn turn(cell: &Header, host: &Host, budget: u32) -> TurnEnd {
+    let mut left = budget;
+    let mut patience = PATIENCE;
+    loop {
+        let state = cell.state.load();
+        if state & (CONTROL | SUSPENDED | PAUSED) != 0 {
+            if state & CONTROL != 0 {
+                cell.state.clear(CONTROL);
+                if lifecycle::control(cell, host) == Alive::No {
+                    return TurnEnd::Gone;
+                }
+                continue;
+            }
+            if state & (SUSPENDED | WOKEN) == SUSPENDED | WOKEN {
+                if left == 0 {
+                    return yielded(cell);
+                }
+                left -= 1;
+                cell.state.clear(WOKEN);
+                if lifecycle::resume_frame(cell, host) == Alive::No {
+                    return TurnEnd::Gone;
+                }
+                continue;
+            }
+            // Only a wake-up or a control message brings it on.
+            cell.state.begin_rest();
+            if cell.state.finish_rest() == Rest::Idle {
+                return TurnEnd::Rested;
+            }
+            continue;
+        }
+        // SAFETY: we own the actor, so we are the one reader of its log.
+        match unsafe { cell.log.peek(cell) } {
+            Peek::Record(first, place) => {
+                if left == 0 {
+                    return yielded(cell);
+                }
+                left -= 1;
+                // SAFETY: just peeked; the payload is taken once, by `deliver`.
+                let (incoming, words) = unsafe { Incoming::read(first, place) };
+                // SAFETY: the length of that record.
+                unsafe { cell.log.advance(words) };
+                let step = deliver(cell, host, incoming);
+                cell.made_room(1);
+                if !matches!(step, Step::Done) && lifecycle::after_step(cell, host, step) == Alive::No {
+                    return TurnEnd::Gone;
+                }
+            }
+            Peek::Pending => {
+                // A sender is between reserving and publishing; if it was put to sleep there,
+                // others have their turn first.
+                if patience == 0 {
+                    return yielded(cell);
+                }
+                patience -= 1;
+                std::hint::spin_loop();
+            }
+            Peek::Empty => {
+                if state & DRAIN != 0 && cell.phase.get() == Phase::Running {
+                    if lifecycle::drained(cell, host) == Alive::No {
+                        return TurnEnd::Gone;
+                    }
+                    continue;
+                }
+                // SAFETY: as above.
+                unsafe { cell.log.settle(cell) };
+                if state & HIGH != 0 {
+                    cell.state.clear(HIGH);
+                }
+                cell.state.begin_rest();
+                if cell.log.has_mail() {
+                    cell.state.cancel_rest();
+                    continue;
+                }
+                if cell.state.finish_rest() == Rest::Idle {
+                    return TurnEnd::Rested;
+                }
+            }
+        }
+    }
+}
+
+/// Hands one message to its handler, unless nobody waits for the answer any more.
+#[inline]
+pub(crate) fn deliver(cell: &Header, host: &Host, incoming: Incoming) -> Step {
+    match incoming.envelope.reply {
+        None => host.set_request(incoming.envelope.deadline, 0),
+        Some(slot) => {
+            // SAFETY: the record holds the replier's share, so the slot is alive.
+            let slot = unsafe { slot.as_ref() };
+            let deadline = slot.deadline();
+            let reason = if slot.is_abandoned() {
+                Some(DeadReason::Abandoned)
+            } else if deadline != 0 && cell.system().now().nanos() >= deadline {
+                Some(DeadReason::Expired)
+            } else {
+                None
+            };
+            if let Some(reason) = reason {
+                // SAFETY: an undelivered record of this cell, discarded once.
+                unsafe { (incoming.table.discard)(cell, incoming, reason) };
+                return Step::Done;
+            }
+            host.set_request(deadline, if deadline == 0 { slot.patience() } else { 0 });
+        }
+    }
+    // SAFETY: we own the actor, and the record is handled once.
+    unsafe { (incoming.table.run)(cell, host, incoming) }
+}
+
+fn yielded(cell: &Header) -> TurnEnd {
+    cell.state.yield_turn();
+    TurnEnd::Yielded
+}

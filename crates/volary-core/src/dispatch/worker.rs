@@ -1,0 +1,292 @@
+//! A worker: a long-lived future that takes ready actors and gives each a turn.
+//!
+//! It is hosted by the environment's executor, so parking is `Pending` and the threads, the reactor
+//! and the timers are the caller's own. Each poll runs a bounded number of turns, so that other
+//! tasks on the same runtime have theirs.
+//!
+//! Order of looking: the slot of the actor that was made ready last (warm in the cache, for a
+//! bounded number of times in a row), the own ring, the global queue, the rings of others. Now and
+//! then the global queue comes first, so that nothing in it starves.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::pin::Pin;
+use std::ptr;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use super::host::Host;
+use super::pool::Pool;
+use super::ring::Ready;
+use super::turn::{TurnEnd, run_turn};
+use crate::sync::atomic::Ordering::*;
+
+/// Turns in one poll, before other tasks of the runtime have a chance.
+const TURNS_PER_POLL: u32 = 128;
+/// How often in a row the last-in slot may come first.
+const LAST_IN_RUN: u32 = 16;
+/// How often the global queue comes first.
+const GLOBAL_EVERY: u32 = 61;
+/// Rounds of searching before a worker sleeps; the later ones last longer.
+#[cfg(not(any(volary_loom, volary_shuttle)))]
+const SEARCH_ROUNDS: u32 = 9;
+#[cfg(any(volary_loom, volary_shuttle))]
+const SEARCH_ROUNDS: u32 = 1;
+/// Messages sent in one turn from which on the actor is thought to be busy for long.
+const LONG_TURN_SENDS: u32 = 64;
+
+/// The worker's own, touched only on the thread that polls it.
+pub(crate) struct Local {
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) index: usize,
+    tick: Cell<u32>,
+    last_in_run: Cell<u32>,
+    searching: Cell<bool>,
+    sleeping: Cell<bool>,
+    /// What was seen in each neighbour's last-in slot during the previous round of searching.
+    suspects: Vec<Cell<(Ready, u64)>>,
+}
+
+pub(crate) struct Worker {
+    local: Local,
+}
+
+// SAFETY: `Local` is full of cells, but it is reached only through `&mut Worker` in `poll`, and
+// through the host of the polling thread for the time of that poll.
+unsafe impl Send for Worker {}
+
+impl Worker {
+    pub(crate) fn new(pool: Arc<Pool>, index: usize) -> Self {
+        let suspects = (0..pool.seats.len()).map(|_| Cell::new((ptr::null(), 0))).collect();
+        Worker {
+            local: Local {
+                pool,
+                index,
+                tick: Cell::new(0),
+                last_in_run: Cell::new(0),
+                searching: Cell::new(false),
+                sleeping: Cell::new(false),
+                suspects,
+            },
+        }
+    }
+}
+
+impl Future for Worker {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
+        let local = &self.local;
+        Host::with(|host| {
+            let before = host.set_worker(local);
+            let polled = local.run(host, task);
+            host.set_worker(before);
+            polled
+        })
+        .unwrap_or(Poll::Ready(()))
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let local = &self.local;
+        if local.sleeping.get() {
+            local.pool.idle.rise(local.index);
+        }
+        local.pool.worker_left();
+    }
+}
+
+impl Local {
+    fn run(&self, host: &Host, task: &mut Context<'_>) -> Poll<()> {
+        if self.sleeping.replace(false) {
+            // Woken by the pool we are already counted as searching; woken otherwise we are not.
+            self.searching.set(!self.pool.idle.rise(self.index));
+        }
+        let mut turns = TURNS_PER_POLL;
+        loop {
+            if self.pool.is_closed() {
+                self.leave_search();
+                return Poll::Ready(());
+            }
+            let Some(ready) = self.next().or_else(|| self.search()) else {
+                if self.sleep(task) {
+                    return Poll::Pending;
+                }
+                continue;
+            };
+            self.leave_search();
+            self.turn(host, ready);
+            turns -= 1;
+            if turns == 0 {
+                task.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+        }
+    }
+
+    fn turn(&self, host: &Host, ready: Ready) {
+        // SAFETY: a scheduled actor cannot end, and it stands in no other queue.
+        let cell = unsafe { &*ready };
+        cell.state.take();
+        let seat = &self.pool.seats[self.index];
+        seat.pulse.begin(cell.id);
+        let end = run_turn(cell, host, self.pool.turn_budget());
+        seat.pulse.end();
+        if end == TurnEnd::Yielded {
+            // To the back, behind everybody who is ready.
+            self.push_back(ready);
+        }
+    }
+
+    /// Queues an actor that became ready on this worker.
+    #[inline]
+    pub(crate) fn push(&self, ready: Ready) {
+        let seat = &self.pool.seats[self.index];
+        let displaced = seat.last_in.swap(ready.cast_mut(), AcqRel);
+        if !displaced.is_null() {
+            self.push_back(displaced);
+            self.pool.notify();
+        }
+    }
+
+    fn push_back(&self, ready: Ready) {
+        self.pool.seats[self.index].ring.push(ready, |more| self.pool.push_global(more));
+    }
+
+    /// Called for each message that is sent: a turn that sends many is long, so what it made ready
+    /// should not wait for its end.
+    #[inline]
+    pub(crate) fn sent(&self, count: u32) {
+        if count % LONG_TURN_SENDS == 0 {
+            self.share();
+        }
+    }
+
+    #[cold]
+    fn share(&self) {
+        let seat = &self.pool.seats[self.index];
+        if !seat.last_in.load(Relaxed).is_null() {
+            let ready = seat.last_in.swap(ptr::null_mut(), AcqRel);
+            if !ready.is_null() {
+                self.push_back(ready);
+            }
+        }
+        if !seat.ring.is_empty() {
+            self.pool.notify();
+        }
+    }
+
+    #[inline]
+    fn next(&self) -> Option<Ready> {
+        if self.pool.is_seeded() {
+            return self.pool.pop_seeded();
+        }
+        let tick = self.tick.get().wrapping_add(1);
+        self.tick.set(tick);
+        if tick % GLOBAL_EVERY == 0
+            && let Some(ready) = self.pop_global()
+        {
+            return Some(ready);
+        }
+        let seat = &self.pool.seats[self.index];
+        let run = self.last_in_run.get();
+        if run < LAST_IN_RUN
+            && let Some(ready) = self.take_last_in()
+        {
+            self.last_in_run.set(run + 1);
+            return Some(ready);
+        }
+        self.last_in_run.set(0);
+        seat.ring.pop().or_else(|| self.take_last_in()).or_else(|| self.pop_global())
+    }
+
+    #[inline]
+    fn take_last_in(&self) -> Option<Ready> {
+        let seat = &self.pool.seats[self.index];
+        if seat.last_in.load(Relaxed).is_null() {
+            return None;
+        }
+        let ready = seat.last_in.swap(ptr::null_mut(), AcqRel).cast_const();
+        (!ready.is_null()).then_some(ready)
+    }
+
+    fn pop_global(&self) -> Option<Ready> {
+        self.pool.pop_global(|more| self.push_back(more))
+    }
+
+    fn search(&self) -> Option<Ready> {
+        if self.pool.is_seeded() {
+            return None;
+        }
+        if !self.searching.get() {
+            if !self.pool.idle.begin_search(self.pool.seats.len()) {
+                return None;
+            }
+            self.searching.set(true);
+        }
+        for round in 0..SEARCH_ROUNDS {
+            if let Some(ready) = self.steal().or_else(|| self.pop_global()) {
+                return Some(ready);
+            }
+            for _ in 0..1_u32 << round {
+                std::hint::spin_loop();
+            }
+        }
+        None
+    }
+
+    fn steal(&self) -> Option<Ready> {
+        let own = &self.pool.seats[self.index].ring;
+        let count = self.pool.seats.len();
+        let start = self.tick.get() as usize;
+        for n in 0..count {
+            let victim = (start + n) % count;
+            if victim == self.index {
+                continue;
+            }
+            let seat = &self.pool.seats[victim];
+            if let Some(ready) = seat.ring.steal_into(own) {
+                return Some(ready);
+            }
+            // The last-in slot is left to its worker, which will come to it at once, unless that
+            // worker has been in one and the same turn since we looked last.
+            let ready = seat.last_in.load(Acquire);
+            if ready.is_null() {
+                continue;
+            }
+            let seen = (ready.cast_const(), seat.pulse.turn());
+            if self.suspects[victim].replace(seen) == seen
+                && seat.last_in.compare_exchange(ready, ptr::null_mut(), AcqRel, Relaxed).is_ok()
+            {
+                return Some(ready.cast_const());
+            }
+        }
+        None
+    }
+
+    /// True: the worker is listed as asleep and may be parked.
+    fn sleep(&self, task: &mut Context<'_>) -> bool {
+        let seat = &self.pool.seats[self.index];
+        {
+            let mut waker = seat.waker.lock();
+            if !waker.as_ref().is_some_and(|w| w.will_wake(task.waker())) {
+                *waker = Some(task.waker().clone());
+            }
+        }
+        self.pool.idle.sleep(self.index, self.searching.replace(false));
+        if self.pool.has_work(self.index) || self.pool.is_closed() {
+            self.searching.set(!self.pool.idle.rise(self.index));
+            return false;
+        }
+        self.sleeping.set(true);
+        true
+    }
+
+    fn leave_search(&self) {
+        if self.searching.replace(false) && self.pool.idle.end_search() {
+            // There may be more where that came from.
+            self.pool.notify();
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The environment: every clock reading, random number, task and thread of the runtime comes from
+//! here (law 2), so that a test can put its own in place.
+//!
+//! [`Env`] is what the runtime needs of its surroundings. [`TokioEnv`] is the real one;
+//! [`SeededEnv`] runs everything on one thread, in an order drawn from a seed, under a clock that
+//! moves only when told or when all is quiet.
+
+mod seeded;
+mod tokio_env;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+pub use seeded::SeededEnv;
+pub(crate) use tokio_env::TokioEnv;
+
+use crate::time::Moment;
+
+/// A future as the environment runs it.
+pub type BoxTask = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// What an actor system needs of the world around it.
+///
+/// Users meet it as [`SeededEnv`] in tests; the builder chooses the real one otherwise.
+///
+/// ```
+/// use volary_core::{Env, SeededEnv};
+/// let env = SeededEnv::new(7);
+/// let before = env.now();
+/// assert_eq!(env.now(), before, "virtual time stands still by itself");
+/// ```
+pub trait Env: Send + Sync + 'static {
+    /// The monotonic clock.
+    fn now(&self) -> Moment;
+
+    /// The calendar clock.
+    fn wall(&self) -> SystemTime;
+
+    /// A random number.
+    fn random(&self) -> u64;
+
+    /// Runs a future to its end.
+    fn spawn(&self, task: BoxTask);
+
+    /// Runs a worker of a dispatcher, which must not be charged for what its actors do.
+    fn spawn_worker(&self, worker: BoxTask) {
+        self.spawn(worker);
+    }
+
+    /// Runs `body` on a thread of its own. In simulation there are none: it returns `false` and the
+    /// work is done inline.
+    fn spawn_thread(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> bool;
+
+    /// How many workers make sense here.
+    fn parallelism(&self) -> usize;
+
+    /// Where handlers find tokio's reactor and timers, on threads that tokio does not own.
+    fn tokio(&self) -> Option<tokio::runtime::Handle>;
+
+    /// Whether one seed decides everything.
+    fn is_simulated(&self) -> bool {
+        false
+    }
+
+    /// The system has stopped; what was brought along for it can go.
+    fn retire(&self) {}
+
+    /// Says whom to call when time passes.
+    fn attach(&self, driver: Arc<dyn Driver>);
+
+    /// The earliest timer has become earlier: call the driver at `next` at the latest.
+    fn timer_changed(&self, next: Moment);
+
+    /// Whether a wake-up given from within a worker's poll may be stuck behind that very poll.
+    fn spills_local_wakes(&self) -> bool {
+        false
+    }
+}
+
+/// What time brings about: timers, and a look at the workers.
+pub trait Driver: Send + Sync + 'static {
+    /// Does what is due at `now` and says when to come back.
+    fn drive(&self, now: Moment) -> Option<Moment>;
+}

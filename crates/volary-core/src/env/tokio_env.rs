@@ -1,0 +1,154 @@
+//! The real environment: tokio's runtime, the system's clock, threads of the operating system.
+//!
+//! The runtime is the caller's when there is one, and one of our own otherwise.
+
+#![expect(clippy::disallowed_methods, reason = "this is the one place where the real world is touched")]
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Instant, SystemTime};
+
+use parking_lot::Mutex;
+use tokio::runtime::{Handle, Runtime, RuntimeFlavor};
+
+use super::{BoxTask, Driver, Env};
+use crate::time::Moment;
+
+pub(crate) struct TokioEnv {
+    handle: Handle,
+    /// Ours if the caller had none.
+    own: Mutex<Option<Runtime>>,
+    began: Instant,
+    random: AtomicU64,
+    clock: Arc<ClockThread>,
+}
+
+/// The thread that calls the driver when time passes.
+#[derive(Default)]
+struct ClockThread {
+    thread: Mutex<Option<std::thread::JoinHandle<()>>>,
+    ended: AtomicBool,
+}
+
+impl TokioEnv {
+    /// The caller's runtime, or a new one.
+    pub(crate) fn find(workers: usize) -> std::io::Result<Self> {
+        let (handle, own) = match Handle::try_current() {
+            Ok(handle) => (handle, None),
+            Err(_) => {
+                let runtime = tokio::runtime::Builder::new_multi_thread()
+                    .worker_threads(workers)
+                    .thread_name("volary-worker")
+                    .enable_all()
+                    .build()?;
+                (runtime.handle().clone(), Some(runtime))
+            }
+        };
+        Ok(TokioEnv {
+            handle,
+            own: Mutex::new(own),
+            began: Instant::now(),
+            random: AtomicU64::new(RandomState::new().hash_one(0)),
+            clock: Arc::default(),
+        })
+    }
+
+    /// Whether the caller's runtime runs everything on one thread.
+    pub(crate) fn is_current_thread(&self) -> bool {
+        self.handle.runtime_flavor() == RuntimeFlavor::CurrentThread
+    }
+}
+
+impl Env for TokioEnv {
+    fn now(&self) -> Moment {
+        since(self.began)
+    }
+
+    fn wall(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    fn random(&self) -> u64 {
+        splitmix(self.random.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed))
+    }
+
+    fn spawn(&self, task: BoxTask) {
+        self.handle.spawn(task);
+    }
+
+    fn spawn_worker(&self, worker: BoxTask) {
+        // Tokio's budget is per task; a worker runs many actors, each of which deserves its own.
+        self.handle.spawn(tokio::task::coop::unconstrained(worker));
+    }
+
+    fn spawn_thread(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> bool {
+        std::thread::Builder::new().name(name.to_owned()).spawn(body).is_ok()
+    }
+
+    fn parallelism(&self) -> usize {
+        match self.handle.runtime_flavor() {
+            RuntimeFlavor::CurrentThread => 1,
+            _ => self.handle.metrics().num_workers(),
+        }
+    }
+
+    fn tokio(&self) -> Option<Handle> {
+        Some(self.handle.clone())
+    }
+
+    fn attach(&self, driver: Arc<dyn Driver>) {
+        let (clock, began) = (self.clock.clone(), self.began);
+        let body = move || {
+            while !clock.ended.load(Ordering::Acquire) {
+                let now = since(began);
+                match driver.drive(now) {
+                    Some(next) => std::thread::park_timeout(next.since(since(began))),
+                    None => std::thread::park(),
+                }
+            }
+        };
+        match std::thread::Builder::new().name("volary-clock".to_owned()).spawn(body) {
+            Ok(thread) => *self.clock.thread.lock() = Some(thread),
+            Err(error) => tracing::error!(%error, "no thread for the clock: timeouts will not fire"),
+        }
+    }
+
+    fn timer_changed(&self, _: Moment) {
+        if let Some(thread) = &*self.clock.thread.lock() {
+            thread.thread().unpark();
+        }
+    }
+
+    fn retire(&self) {
+        self.clock.ended.store(true, Ordering::Release);
+        let clock = self.clock.thread.lock().take();
+        if let Some(clock) = clock {
+            clock.thread().unpark();
+            let _ = clock.join(); // it never waits for anything of ours
+        }
+        if let Some(runtime) = self.own.lock().take() {
+            // In the background: the last step of a stop may itself be running on this runtime.
+            runtime.shutdown_background();
+        }
+    }
+
+    fn spills_local_wakes(&self) -> bool {
+        true
+    }
+}
+
+fn since(began: Instant) -> Moment {
+    let time = began.elapsed();
+    // Never zero: a deadline of 0 means "none".
+    Moment::from_nanos((time.as_secs() * 1_000_000_000 + u64::from(time.subsec_nanos())).max(1))
+}
+
+/// A number that looks random from one that counts.
+pub(crate) fn splitmix(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

@@ -1,0 +1,156 @@
+//! Dead letters: messages that were taken and could not be delivered.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::reference::ActorId;
+use crate::tree::Path;
+
+/// Why a message was not delivered.
+///
+/// ```
+/// # use volary_core::DeadReason;
+/// assert_eq!(DeadReason::Stopped.to_string(), "the receiver stopped");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DeadReason {
+    /// The receiver stopped before it came to the message.
+    Stopped,
+    /// An ask whose deadline had passed before it was begun.
+    Expired,
+    /// An ask whose asker had given up before it was begun.
+    Abandoned,
+    /// A mailbox of the user's own dropped the letter.
+    Discarded,
+}
+
+impl fmt::Display for DeadReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            DeadReason::Stopped => "the receiver stopped",
+            DeadReason::Expired => "its deadline had passed",
+            DeadReason::Abandoned => "its asker had given up",
+            DeadReason::Discarded => "the mailbox dropped it",
+        })
+    }
+}
+
+/// A message that was accepted and could not be delivered; published on the event stream.
+///
+/// Exactly one is published for each such message. The message itself is kept for the first
+/// subscriber that takes it.
+///
+/// ```
+/// # use volary_core::DeadLetter;
+/// fn log(letter: &DeadLetter) {
+///     println!("{} to {}: {}", letter.message_type(), letter.receiver(), letter.reason());
+/// }
+/// ```
+#[derive(Clone)]
+pub struct DeadLetter {
+    pub(crate) reason: DeadReason,
+    pub(crate) sender: Option<ActorId>,
+    pub(crate) sender_path: Option<Path>,
+    pub(crate) receiver: Path,
+    pub(crate) receiver_id: ActorId,
+    pub(crate) message_type: &'static str,
+    pub(crate) message: Arc<Mutex<Option<Box<dyn Any + Send>>>>,
+}
+
+impl DeadLetter {
+    /// Why it was not delivered.
+    ///
+    /// ```
+    /// # fn f(letter: &volary_core::DeadLetter) { println!("{}", letter.reason()); }
+    /// ```
+    #[must_use]
+    pub fn reason(&self) -> DeadReason {
+        self.reason
+    }
+
+    /// Who sent it; `None` from outside of any actor.
+    ///
+    /// ```
+    /// # fn f(letter: &volary_core::DeadLetter) { println!("{:?}", letter.sender()); }
+    /// ```
+    #[must_use]
+    pub fn sender(&self) -> Option<ActorId> {
+        self.sender
+    }
+
+    /// Where the sender lives, if it is still there.
+    ///
+    /// ```
+    /// # fn f(letter: &volary_core::DeadLetter) { println!("{:?}", letter.sender_path()); }
+    /// ```
+    #[must_use]
+    pub fn sender_path(&self) -> Option<&Path> {
+        self.sender_path.as_ref()
+    }
+
+    /// Whom it was for.
+    ///
+    /// ```
+    /// # fn f(letter: &volary_core::DeadLetter) { println!("{}", letter.receiver()); }
+    /// ```
+    #[must_use]
+    pub fn receiver(&self) -> &Path {
+        &self.receiver
+    }
+
+    /// The incarnation that it was for.
+    ///
+    /// ```
+    /// # fn f(letter: &volary_core::DeadLetter) { println!("{}", letter.receiver_id()); }
+    /// ```
+    #[must_use]
+    pub fn receiver_id(&self) -> ActorId {
+        self.receiver_id
+    }
+
+    /// The Rust type of the message, for logs.
+    ///
+    /// ```
+    /// # fn f(letter: &volary_core::DeadLetter) { println!("{}", letter.message_type()); }
+    /// ```
+    #[must_use]
+    pub fn message_type(&self) -> &'static str {
+        self.message_type
+    }
+
+    /// Takes the message out, if it is an `M` and nobody has taken it before.
+    ///
+    /// ```
+    /// # fn f(letter: &volary_core::DeadLetter) {
+    /// if let Some(text) = letter.take::<String>() {
+    ///     println!("it said {text}");
+    /// }
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn take<M: 'static>(&self) -> Option<M> {
+        let mut message = self.message.lock();
+        match message.take()?.downcast::<M>() {
+            Ok(found) => Some(*found),
+            Err(other) => {
+                *message = Some(other);
+                None
+            }
+        }
+    }
+}
+
+impl fmt::Debug for DeadLetter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeadLetter")
+            .field("message", &self.message_type)
+            .field("reason", &self.reason)
+            .field("sender", &self.sender_path)
+            .field("receiver", &self.receiver)
+            .finish_non_exhaustive()
+    }
+}

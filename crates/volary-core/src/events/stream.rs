@@ -1,0 +1,284 @@
+//! The event stream: publish a value, and everybody who subscribed to its type gets a copy.
+//!
+//! Nobody is ever waited for. A subscriber that reads too slowly loses the oldest events and is told
+//! how many; an actor that subscribed gets events like any other mail, and refuses them like any
+//! other mail.
+
+use std::any::{Any, TypeId};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::{Arc, Weak};
+use std::task::{Poll, Waker};
+
+use parking_lot::{Mutex, RwLock};
+
+use crate::actor::Message;
+use crate::reference::Recipient;
+use crate::sync::atomic::{AtomicU64, Ordering::*};
+
+/// How many events wait for a slow subscriber.
+const CAPACITY: usize = 1024;
+
+/// Anything that can be published.
+///
+/// ```
+/// #[derive(Clone)]
+/// struct PriceChanged { cents: u32 }
+/// # fn is<E: volary_core::Event>() {}
+/// # is::<PriceChanged>();
+/// ```
+pub trait Event: Clone + Send + Sync + 'static {}
+impl<E: Clone + Send + Sync + 'static> Event for E {}
+
+/// The event stream of a system; see [`ActorSystem::events`](crate::ActorSystem::events).
+///
+/// ```
+/// # use volary_core::ActorSystem;
+/// #[derive(Clone, PartialEq, Debug)]
+/// struct Deployed(&'static str);
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let system = ActorSystem::builder("demo").start().await?;
+/// let deployments = system.events().subscribe::<Deployed>();
+/// system.events().publish(Deployed("v2"));
+/// assert_eq!(deployments.next().await, Ok(Deployed("v2")));
+/// # system.stop().await?; Ok(()) }
+/// ```
+#[derive(Default)]
+pub struct EventStream {
+    topics: RwLock<BTreeMap<TypeId, Arc<dyn Any + Send + Sync>>>,
+    /// One bit per type that was ever subscribed to, by hash: lets publishers skip the map.
+    interest: AtomicU64,
+}
+
+struct Topic<E> {
+    subscribers: Mutex<Vec<Subscriber<E>>>,
+}
+
+enum Subscriber<E> {
+    Queue(Weak<Queue<E>>),
+    Actor(u64, Box<dyn Fn(E) -> bool + Send + Sync>),
+}
+
+struct Queue<E> {
+    inner: Mutex<Inner<E>>,
+}
+
+struct Inner<E> {
+    events: VecDeque<E>,
+    lost: u64,
+    waker: Option<Waker>,
+}
+
+fn bit_of<E: 'static>() -> u64 {
+    use std::hash::BuildHasher;
+    1 << (foldhash::fast::FixedState::with_seed(0).hash_one(TypeId::of::<E>()) % 64)
+}
+
+impl EventStream {
+    /// Whether anybody may be listening: cheap, for publishers whose events cost something to make.
+    ///
+    /// ```
+    /// # fn f(system: &volary_core::ActorSystem) {
+    /// if system.events().has_subscribers::<String>() {
+    ///     system.events().publish(format!("costly {}", 42));
+    /// }
+    /// # }
+    /// ```
+    #[inline]
+    pub fn has_subscribers<E: Event>(&self) -> bool {
+        self.interest.load(Relaxed) & bit_of::<E>() != 0
+    }
+
+    /// Publishes an event to everybody who subscribed to its type. Never blocks.
+    ///
+    /// ```
+    /// # fn f(system: &volary_core::ActorSystem) {
+    /// system.events().publish("good morning");
+    /// # }
+    /// ```
+    pub fn publish<E: Event>(&self, event: E) {
+        if !self.has_subscribers::<E>() {
+            return;
+        }
+        let Some(topic) = self.topic_if_any::<E>() else { return };
+        let mut wakers = Vec::new();
+        topic.subscribers.lock().retain(|subscriber| match subscriber {
+            Subscriber::Queue(queue) => match queue.upgrade() {
+                Some(queue) => {
+                    wakers.extend(queue.push(event.clone()));
+                    true
+                }
+                None => false,
+            },
+            Subscriber::Actor(_, tell) => tell(event.clone()),
+        });
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Subscribes to events of type `E`. Dropping the subscription ends it.
+    ///
+    /// ```
+    /// # async fn f(system: &volary_core::ActorSystem) {
+    /// let failures = system.events().subscribe::<volary_core::ActorFailed>();
+    /// while let Ok(failed) = failures.next().await {
+    ///     println!("{}: {}", failed.path, failed.fault);
+    /// }
+    /// # }
+    /// ```
+    pub fn subscribe<E: Event>(&self) -> Subscription<E> {
+        let inner = Inner { events: VecDeque::new(), lost: 0, waker: None };
+        let queue = Arc::new(Queue { inner: Mutex::new(inner) });
+        self.topic::<E>().subscribers.lock().push(Subscriber::Queue(Arc::downgrade(&queue)));
+        Subscription { queue }
+    }
+
+    /// Subscribes an actor: events arrive as messages, until it stops or is unsubscribed.
+    ///
+    /// ```
+    /// # use volary_core::{ActorRef, ActorStopped, ActorSystem, Accepts};
+    /// # fn f<T: Accepts<ActorStopped>>(system: &ActorSystem, registrar: &ActorRef<T>) {
+    /// system.events().subscribe_actor::<ActorStopped>(&registrar.recipient());
+    /// # }
+    /// ```
+    pub fn subscribe_actor<E: Event + Message>(&self, actor: &Recipient<E>) {
+        let id = actor.id().raw();
+        let actor = actor.clone();
+        let tell = Box::new(move |event| match actor.tell(event) {
+            Ok(()) => true,
+            Err(error) => error.is_full(), // it lags: the refusal is counted; gone: forget it
+        });
+        let topic = self.topic::<E>();
+        let mut subscribers = topic.subscribers.lock();
+        subscribers.retain(|other| !matches!(other, Subscriber::Actor(there, _) if *there == id));
+        subscribers.push(Subscriber::Actor(id, tell));
+    }
+
+    /// Ends an actor's subscription.
+    ///
+    /// ```
+    /// # use volary_core::{ActorRef, ActorStopped, ActorSystem, Accepts};
+    /// # fn f<T: Accepts<ActorStopped>>(system: &ActorSystem, registrar: &ActorRef<T>) {
+    /// system.events().unsubscribe_actor::<ActorStopped>(&registrar.recipient());
+    /// # }
+    /// ```
+    pub fn unsubscribe_actor<E: Event + Message>(&self, actor: &Recipient<E>) {
+        let id = actor.id().raw();
+        if let Some(topic) = self.topic_if_any::<E>() {
+            topic.subscribers.lock().retain(|other| !matches!(other, Subscriber::Actor(there, _) if *there == id));
+        }
+    }
+
+    fn topic_if_any<E: Event>(&self) -> Option<Arc<Topic<E>>> {
+        self.topics.read().get(&TypeId::of::<E>()).cloned()?.downcast().ok()
+    }
+
+    fn topic<E: Event>(&self) -> Arc<Topic<E>> {
+        if let Some(topic) = self.topic_if_any::<E>() {
+            return topic;
+        }
+        let fresh: Arc<Topic<E>> = Arc::new(Topic { subscribers: Mutex::new(Vec::new()) });
+        let kept = self.topics.write().entry(TypeId::of::<E>()).or_insert_with(|| fresh.clone()).clone();
+        self.interest.fetch_or(bit_of::<E>(), SeqCst);
+        kept.downcast().unwrap_or(fresh)
+    }
+}
+
+impl fmt::Debug for EventStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EventStream").field("types", &self.topics.read().len()).finish()
+    }
+}
+
+impl<E> Queue<E> {
+    fn push(&self, event: E) -> Option<Waker> {
+        let mut inner = self.inner.lock();
+        if inner.events.len() == CAPACITY {
+            inner.events.pop_front();
+            inner.lost += 1;
+        }
+        inner.events.push_back(event);
+        inner.waker.take()
+    }
+}
+
+/// So many events were lost because they were not read in time; those that follow are the newest.
+///
+/// ```
+/// assert_eq!(volary_core::Lagged(3).to_string(), "3 events were lost to a slow subscriber");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0} events were lost to a slow subscriber")]
+pub struct Lagged(
+    /// How many.
+    pub u64,
+);
+
+/// A subscription to events of one type. Holds up to 1,024 unread events.
+///
+/// ```
+/// # async fn f(system: &volary_core::ActorSystem) {
+/// let letters = system.events().subscribe::<volary_core::DeadLetter>();
+/// match letters.next().await {
+///     Ok(letter) => println!("{letter:?}"),
+///     Err(lagged) => println!("{lagged}"),
+/// }
+/// # }
+/// ```
+#[must_use = "dropping a subscription ends it"]
+pub struct Subscription<E> {
+    queue: Arc<Queue<E>>,
+}
+
+impl<E: Event> Subscription<E> {
+    /// The next event, waiting for it. Cancel safe.
+    ///
+    /// ```
+    /// # async fn f(events: volary_core::Subscription<String>) -> Result<(), volary_core::Lagged> {
+    /// let event = events.next().await?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// How many events were lost since the last one, if any were; call again for the next.
+    pub async fn next(&self) -> Result<E, Lagged> {
+        poll_fn(|task| {
+            let mut inner = self.queue.inner.lock();
+            if inner.lost > 0 {
+                return Poll::Ready(Err(Lagged(std::mem::take(&mut inner.lost))));
+            }
+            match inner.events.pop_front() {
+                Some(event) => Poll::Ready(Ok(event)),
+                None => {
+                    inner.waker = Some(task.waker().clone());
+                    Poll::Pending
+                }
+            }
+        })
+        .await
+    }
+
+    /// The next event, if it is there.
+    ///
+    /// ```
+    /// # fn f(events: &volary_core::Subscription<String>) {
+    /// while let Some(event) = events.try_next() {
+    ///     println!("{event:?}");
+    /// }
+    /// # }
+    /// ```
+    pub fn try_next(&self) -> Option<Result<E, Lagged>> {
+        let mut inner = self.queue.inner.lock();
+        if inner.lost > 0 {
+            return Some(Err(Lagged(std::mem::take(&mut inner.lost))));
+        }
+        inner.events.pop_front().map(Ok)
+    }
+}
+
+impl<E> fmt::Debug for Subscription<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subscription").field("waiting", &self.queue.inner.lock().events.len()).finish()
+    }
+}

@@ -1,0 +1,70 @@
+//! Typed actors on one machine: the core of the Volary distributed actor runtime.
+//!
+//! Most users depend on the crate `volary`, which re-exports everything here together with the
+//! `#[actor]` macro. The way of a message through this crate, one folder after the other:
+//!
+//! ```text
+//!   reference ──▶ mailbox ──▶ dispatch ──▶ (turn) ──▶ cell ──▶ handler
+//! ```
+#![cfg_attr(test, allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::disallowed_macros))]
+#![cfg_attr(any(volary_loom, volary_shuttle), allow(dead_code, unused_imports))]
+
+mod actor;
+mod cell;
+mod dispatch;
+mod env;
+mod events;
+mod mailbox;
+mod reference;
+mod sync;
+pub mod system;
+mod time;
+pub mod tree;
+
+pub use actor::{
+    Actor, Context, Directive, Dispatcher, Failure, Fault, Handler, IntoFailure, MailboxKind, Message, OrFault, Product,
+    Props, Rejection, Respond, SyncHandler, Task,
+};
+pub use cell::MessageList;
+pub use env::{BoxTask, Driver, Env, SeededEnv};
+pub use events::{
+    ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, DeadReason, Event, EventStream, Lagged,
+    MailboxHighWater, RejectionUnheard, SlowHandler, Subscription, Terminated,
+};
+pub use mailbox::{INLINE_BYTES, Letter, Mailbox};
+pub use reference::{
+    Accepts, ActorId, ActorRef, Ask, AskAll, AskError, AskFuture, Covers, Cycle, Recipient, ReplyTo, SendError,
+    SendFuture, Spawn, SpawnError, SpawnFuture, Target, TellError, Termination, WeakRef,
+};
+pub use system::settings;
+pub use system::{
+    ActorInfo, ActorSystem, DispatcherOptions, Metrics, Sleep, StartError as SystemStartError, StopError, StopProblem,
+    SystemBuilder,
+};
+pub use time::{Moment, TICK, Tick, Timers, TimerKey, Wheel, ticks};
+pub use tree::{Address, Path};
+
+/// What the macros need and users do not.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::cell::message_table;
+    pub use crate::mailbox::MessageTable;
+    pub use crate::reference::{Accepts, Covers, Target};
+
+    use crate::actor::{Failure, IntoFailure, Rejection};
+
+    /// What a method under `#[actor]` returns, seen as an answer.
+    pub trait Outcome {
+        type Reply;
+        type Rejection: Rejection;
+        fn into_outcome(self) -> Result<Self::Reply, Failure<Self::Rejection>>;
+    }
+
+    impl<T, E: IntoFailure> Outcome for Result<T, E> {
+        type Reply = T;
+        type Rejection = E::Rejection;
+        fn into_outcome(self) -> Result<T, Failure<E::Rejection>> {
+            self.map_err(IntoFailure::into_failure)
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Mailboxes of the user's own.
+//!
+//! Such a mailbox decides which message is next. The log stays in front of it as a doorbell: for
+//! each letter that is taken, a short record rings, and each ring makes the actor pop one letter.
+//! So scheduling, closing and accounting are those of every other actor, and the trait stays small.
+
+use std::any::Any;
+use std::ptr::NonNull;
+
+use super::record::{Envelope, INLINE_BYTES, Incoming, MessageTable};
+use crate::cell::{CellRef, Header};
+use crate::dispatch::{Host, Step};
+use crate::events::DeadReason;
+use crate::reference::{ActorId, ReplySlot};
+
+/// A queue of letters with a rule of its own. It is shared between senders and the actor, so its
+/// methods take `&self`.
+///
+/// ```
+/// use std::collections::VecDeque;
+/// use std::sync::Mutex;
+/// use volary_core::{Letter, Mailbox};
+///
+/// /// Newest first.
+/// #[derive(Default)]
+/// struct Stack(Mutex<VecDeque<Letter>>);
+///
+/// impl Mailbox for Stack {
+///     fn push(&self, letter: Letter) -> Result<(), Letter> {
+///         self.0.lock().unwrap().push_back(letter);
+///         Ok(())
+///     }
+///     fn pop(&self) -> Option<Letter> {
+///         self.0.lock().unwrap().pop_back()
+///     }
+///     fn len(&self) -> usize {
+///         self.0.lock().unwrap().len()
+///     }
+/// }
+/// ```
+pub trait Mailbox: Send + Sync + 'static {
+    /// Takes a letter.
+    ///
+    /// # Errors
+    /// The letter itself when there is no room; the sender is told.
+    fn push(&self, letter: Letter) -> Result<(), Letter>;
+
+    /// The next letter. Called by the actor alone, once for each letter that was taken.
+    fn pop(&self) -> Option<Letter>;
+
+    /// How many letters wait.
+    fn len(&self) -> usize;
+
+    /// Whether no letter waits.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A message on its way through a [`Mailbox`] of one's own.
+///
+/// A letter that is dropped instead of being kept becomes a dead letter: nothing is lost in
+/// silence.
+pub struct Letter {
+    receiver: CellRef,
+    table: &'static MessageTable,
+    sender: u64,
+    deadline: u64,
+    reply: Option<NonNull<ReplySlot>>,
+    message: Option<Box<dyn Any + Send>>,
+}
+
+// SAFETY: the reply slot is made to be used by another thread than the asker's, and the message is
+// `Send`.
+unsafe impl Send for Letter {}
+
+impl Letter {
+    pub(crate) fn new<M: Any + Send>(receiver: CellRef, table: &'static MessageTable, envelope: Envelope, message: M) -> Self {
+        Letter {
+            receiver,
+            table,
+            sender: envelope.sender,
+            deadline: envelope.deadline,
+            reply: envelope.reply,
+            message: Some(Box::new(message)),
+        }
+    }
+
+    /// The message, if it is an `M`: for rules that look inside.
+    ///
+    /// ```
+    /// # use volary_core::Letter;
+    /// struct Alarm(u8);
+    /// fn urgency(letter: &Letter) -> u8 {
+    ///     letter.message::<Alarm>().map_or(0, |alarm| alarm.0)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn message<M: 'static>(&self) -> Option<&M> {
+        self.message.as_ref().and_then(|message| message.downcast_ref())
+    }
+
+    /// Who sent it; `None` from outside of any actor.
+    ///
+    /// ```
+    /// # use volary_core::{ActorId, Letter};
+    /// fn lane(letter: &Letter) -> Option<ActorId> { letter.sender() }
+    /// ```
+    #[must_use]
+    pub fn sender(&self) -> Option<ActorId> {
+        ActorId::from_raw(self.sender)
+    }
+
+    /// Name of the message's type, for logs.
+    ///
+    /// ```
+    /// # use volary_core::Letter;
+    /// fn show(letter: &Letter) -> String { letter.type_name().to_owned() }
+    /// ```
+    #[must_use]
+    pub fn type_name(&self) -> &'static str {
+        (self.table.name)()
+    }
+
+    /// Takes the message back out: it was refused, and goes to its sender.
+    pub(crate) fn into_message<M: 'static>(mut self) -> Option<M> {
+        self.reply = None;
+        self.message.take().and_then(|message| message.downcast::<M>().ok()).map(|message| *message)
+    }
+
+    fn envelope(&self) -> Envelope {
+        Envelope { sender: self.sender, deadline: self.deadline, reply: self.reply }
+    }
+
+    /// Hands the message to `act` as if it lay in the log.
+    fn open<R>(mut self, act: impl FnOnce(&'static MessageTable, Incoming) -> R) -> Option<R> {
+        let message = self.message.take()?;
+        let envelope = self.envelope();
+        self.reply = None;
+        let mut place = [0_u64; INLINE_BYTES / 8];
+        // SAFETY: the table belongs to the message, and its payload fits the place.
+        unsafe { (self.table.unbox)(message, place.as_mut_ptr()) };
+        Some(act(self.table, Incoming::from_parts(self.table, envelope, place.as_mut_ptr())))
+    }
+}
+
+impl Drop for Letter {
+    fn drop(&mut self) {
+        let Some(message) = self.message.take() else { return };
+        let receiver = self.receiver.clone();
+        let rest = Letter {
+            receiver: receiver.clone(),
+            table: self.table,
+            sender: self.sender,
+            deadline: self.deadline,
+            reply: self.reply.take(),
+            message: Some(message),
+        };
+        // SAFETY: the letter was not delivered and is discarded once.
+        rest.open(|table, incoming| unsafe { (table.discard)(&receiver, incoming, DeadReason::Discarded) });
+    }
+}
+
+impl std::fmt::Debug for Letter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Letter").field("message", &self.type_name()).field("sender", &self.sender()).finish_non_exhaustive()
+    }
+}
+
+/// The doorbell: the record that stands for one letter.
+pub(crate) static BELL: MessageTable = MessageTable {
+    run: ring,
+    discard: ring_in_vain,
+    unbox: |_, _| unreachable!("a bell is never boxed"),
+    words: 0,
+    message: std::any::TypeId::of::<()>,
+    name: || "a letter",
+};
+
+unsafe fn ring(cell: &Header, host: &Host, _: Incoming) -> Step {
+    let Some(letter) = cell.next_letter() else { return Step::Done };
+    let delivered = letter.open(|_, incoming| crate::dispatch::deliver(cell, host, incoming));
+    delivered.unwrap_or(Step::Done)
+}
+
+unsafe fn ring_in_vain(cell: &Header, _: Incoming, reason: DeadReason) {
+    if let Some(letter) = cell.next_letter() {
+        // SAFETY: an undelivered letter, discarded once.
+        letter.open(|table, incoming| unsafe { (table.discard)(cell, incoming, reason) });
+    }
+}

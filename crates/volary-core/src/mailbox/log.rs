@@ -1,0 +1,482 @@
+//! The mailbox queue: a log of variable-length records with many writers and one reader.
+//!
+//! ```text
+//!   word (one atomic)            the place in the newest region where the next record goes
+//!   ┌───────────┬───────┬────────┐
+//!   │ sequence  │ flags │ offset │
+//!   └───────────┴───────┴────────┘
+//!   inline region (in the cell)      blocks (from a pool)
+//!   ┌────────┬─────┬─────┐  next   ┌────────┬────────┬─ … ─┬─────┐  next
+//!   │ record │ rec │ pad │ ──────▶ │ record │ record │     │ pad │ ─────▶ …
+//!   └────────┴─────┴─────┘         └────────┴────────┴─ … ─┴─────┘
+//!     ▲ head (reader only)
+//! ```
+//!
+//! A writer reserves room with one compare-and-swap of the word and touches no memory before it
+//! succeeded, so a region can be recycled as soon as the reader has passed it. It then fills the
+//! record and publishes it by storing its first word, which is never zero; a region that is not
+//! written yet is all zeroes. A record that does not fit is preceded by a pad, and the writer that
+//! met the end appends the next block while the `INSTALLING` flag keeps the others waiting for a
+//! handful of instructions.
+//!
+//! An idle actor owns no block: its first records live in the inline region, and when the reader
+//! has drained everything it returns there and gives its block back ([`Log::settle`]).
+//!
+//! The sequence number counts records, so depth and bounds need no counter of their own, and it
+//! makes every value of the word unique, so the compare-and-swap cannot be fooled.
+
+use std::ptr;
+
+use super::pool;
+use crate::sync::Spin;
+use crate::sync::atomic::{AtomicPtr, AtomicU64, Ordering::*};
+
+#[cfg(not(volary_loom))]
+pub(crate) const INLINE_WORDS: usize = 10;
+#[cfg(not(volary_loom))]
+pub(crate) const BLOCK_WORDS: usize = 126;
+// Loom explores every interleaving: regions of one and two records reach every branch.
+#[cfg(volary_loom)]
+pub(crate) const INLINE_WORDS: usize = 3;
+#[cfg(volary_loom)]
+pub(crate) const BLOCK_WORDS: usize = 4;
+
+const OFFSET: u64 = 0xffff;
+const INSTALLING: u64 = 1 << 16;
+const CLOSED: u64 = 1 << 17;
+const INLINE: u64 = 1 << 18;
+/// The mailbox has a rule of its own; ask it first.
+pub(crate) const GUARDED: u64 = 1 << 19;
+const ONE: u64 = 1 << 24;
+const SEQUENCE_SHIFT: u32 = 24;
+const SEQUENCE_MASK: u64 = (1 << 40) - 1;
+
+/// First word of a filler at the end of a region.
+const PAD: u64 = 1;
+
+/// One machine word of a region: the first word of a record is stored atomically, the others are
+/// plain memory ordered by it.
+#[cfg(not(volary_loom))]
+#[repr(transparent)]
+pub(crate) struct Word(std::sync::atomic::AtomicU64);
+
+#[cfg(not(volary_loom))]
+impl Word {
+    pub(crate) const fn new() -> Self {
+        Word(std::sync::atomic::AtomicU64::new(0))
+    }
+    fn load(&self) -> u64 {
+        self.0.load(Acquire)
+    }
+    fn publish(&self, value: u64) {
+        self.0.store(value, Release);
+    }
+    fn clear(&self) {
+        self.0.store(0, Relaxed);
+    }
+}
+
+#[cfg(volary_loom)]
+pub(crate) struct Word {
+    first: AtomicU64,
+    rest: loom::cell::UnsafeCell<u64>,
+}
+
+#[cfg(volary_loom)]
+impl Word {
+    pub(crate) fn new() -> Self {
+        Word { first: AtomicU64::new(0), rest: loom::cell::UnsafeCell::new(0) }
+    }
+    fn load(&self) -> u64 {
+        self.first.load(Acquire)
+    }
+    fn publish(&self, value: u64) {
+        self.first.store(value, Release);
+    }
+    fn clear(&self) {
+        self.first.store(0, Relaxed);
+        self.rest.with_mut(|_| ());
+    }
+}
+
+/// Size of a block, for budgets.
+pub(crate) const BLOCK_BYTES: u64 = size_of::<Block>() as u64;
+
+/// A region beyond the inline one.
+#[repr(C)]
+pub(crate) struct Block {
+    next: AtomicPtr<Block>,
+    words: [Word; BLOCK_WORDS],
+}
+
+impl Block {
+    pub(crate) fn boxed() -> Box<Block> {
+        Box::new(Block { next: AtomicPtr::new(ptr::null_mut()), words: [(); BLOCK_WORDS].map(|()| Word::new()) })
+    }
+
+    /// Makes a block as good as new.
+    pub(crate) fn wipe(&mut self) {
+        self.next.store(ptr::null_mut(), Relaxed);
+        for word in &self.words {
+            word.clear();
+        }
+    }
+}
+
+/// Why a record was not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The reader has closed the log for good.
+    Closed,
+    /// The bound, or the system's byte budget, is reached.
+    Full,
+}
+
+/// Room for one record, to be filled and then published.
+#[must_use]
+pub(crate) struct Room {
+    first: *const Word,
+}
+
+impl Room {
+    /// Where the record begins. The first word is not to be written: `publish` does that.
+    pub(crate) fn as_ptr(&self) -> *mut u64 {
+        self.first.cast_mut().cast()
+    }
+
+    /// Makes the record visible to the reader.
+    ///
+    /// # Safety
+    /// All other words of the record have been written.
+    pub(crate) unsafe fn publish(self, first: u64) {
+        debug_assert!(first > PAD);
+        // SAFETY: `first` points into a region that stays alive until this record was published and
+        // then read, because the reader never passes an unpublished record.
+        unsafe { (*self.first).publish(first) }
+    }
+
+    #[cfg(volary_loom)]
+    fn write_second(&self, value: u64) {
+        // SAFETY: as in `publish`; records in the loom tests are two words long.
+        unsafe { (*self.first.add(1)).rest.with_mut(|p| *p = value) }
+    }
+}
+
+/// What the reader finds at the head.
+pub(crate) enum Peek {
+    /// A record; its first word and where it begins.
+    Record(u64, *const Word),
+    /// Nothing has been reserved beyond the head.
+    Empty,
+    /// A writer has reserved room and not published yet.
+    Pending,
+}
+
+/// Told when the log grows beyond its inline region: the slow path, where depth and memory are
+/// watched.
+pub(crate) trait Growth {
+    /// Whether another block may be taken, given how many records are waiting.
+    fn may_grow(&self, depth: u64) -> bool;
+    /// A block that was granted has been given back.
+    fn shrunk(&self);
+}
+
+pub(crate) struct Log {
+    word: AtomicU64,
+    /// The region that `word` speaks of; null is the inline one. Written under `INSTALLING` only.
+    tail: AtomicPtr<Block>,
+    /// The reader's region; null is the inline one. Reader only.
+    head: std::cell::Cell<*mut Block>,
+    /// The reader's place in its region. Reader only.
+    offset: std::cell::Cell<usize>,
+    /// How many records the reader has taken. Written by the reader, read by whoever asks for depth.
+    taken: AtomicU64,
+    inline_next: AtomicPtr<Block>,
+    inline: [Word; INLINE_WORDS],
+}
+
+// SAFETY: writers touch only atomics and the room that they reserved; `head` and `offset` are
+// touched by the one reader alone, which the callers of the reader's methods vouch for.
+unsafe impl Sync for Log {}
+// SAFETY: the blocks are owned and everything in them is sent with the log.
+unsafe impl Send for Log {}
+
+fn sequence(word: u64) -> u64 {
+    word >> SEQUENCE_SHIFT
+}
+
+impl Log {
+    pub(crate) fn new(guarded: bool) -> Self {
+        Log {
+            word: AtomicU64::new(INLINE | if guarded { GUARDED } else { 0 }),
+            tail: AtomicPtr::new(ptr::null_mut()),
+            head: std::cell::Cell::new(ptr::null_mut()),
+            offset: std::cell::Cell::new(0),
+            taken: AtomicU64::new(0),
+            inline_next: AtomicPtr::new(ptr::null_mut()),
+            inline: [(); INLINE_WORDS].map(|()| Word::new()),
+        }
+    }
+
+    /// Reserves room for a record of `words` words.
+    ///
+    /// `bound` is the number of waiting records from which on it is refused.
+    #[inline]
+    pub(crate) fn reserve(&self, words: usize, bound: u64, growth: &impl Growth) -> Result<Room, Refusal> {
+        let mut word = self.word.load(Acquire);
+        loop {
+            if word & (CLOSED | INSTALLING) == 0 && bound == u64::MAX {
+                let offset = (word & OFFSET) as usize;
+                let capacity = if word & INLINE == 0 { BLOCK_WORDS } else { INLINE_WORDS };
+                if offset + words <= capacity {
+                    let region = self.tail.load(Acquire);
+                    match self.word.compare_exchange_weak(word, word.wrapping_add(ONE + words as u64), SeqCst, Acquire) {
+                        Ok(_) => return Ok(Room { first: self.place(region, offset) }),
+                        Err(seen) => {
+                            word = seen;
+                            continue;
+                        }
+                    }
+                }
+            }
+            return self.reserve_slow(words, bound, growth);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn reserve_slow(&self, words: usize, bound: u64, growth: &impl Growth) -> Result<Room, Refusal> {
+        debug_assert!(words <= BLOCK_WORDS);
+        let mut spin = Spin::new();
+        let mut fresh: Option<Box<Block>> = None;
+        let mut granted = false;
+        let outcome = loop {
+            let word = self.word.load(Acquire);
+            if word & INSTALLING != 0 {
+                spin.pause();
+                continue;
+            }
+            if word & CLOSED != 0 {
+                break Err(Refusal::Closed);
+            }
+            let depth = self.depth_at(word);
+            if depth >= bound {
+                break Err(Refusal::Full);
+            }
+            let offset = (word & OFFSET) as usize;
+            let capacity = if word & INLINE == 0 { BLOCK_WORDS } else { INLINE_WORDS };
+            if offset + words <= capacity {
+                let region = self.tail.load(Acquire);
+                if self.word.compare_exchange(word, word.wrapping_add(ONE + words as u64), SeqCst, Acquire).is_ok() {
+                    break Ok(Room { first: self.place(region, offset) });
+                }
+                continue;
+            }
+            if !granted {
+                granted = growth.may_grow(depth);
+                if !granted {
+                    break Err(Refusal::Full);
+                }
+            }
+            let block = fresh.take().unwrap_or_else(pool::take);
+            if self.word.compare_exchange(word, word | INSTALLING, SeqCst, Acquire).is_err() {
+                fresh = Some(block);
+                continue;
+            }
+            granted = false;
+            break Ok(self.install(word, offset, capacity, block, words));
+        };
+        if let Some(block) = fresh {
+            pool::give(block);
+        }
+        if granted {
+            growth.shrunk();
+        }
+        outcome
+    }
+
+    /// Appends `block` and reserves its beginning. The caller has set `INSTALLING`.
+    fn install(&self, word: u64, offset: usize, capacity: usize, block: Box<Block>, words: usize) -> Room {
+        let block = Box::into_raw(block);
+        let old = self.tail.load(Relaxed);
+        self.tail.store(block, Release);
+        // The link is the last thing that is touched in the old region when it is full to the brim,
+        // and the pad is when it is not: after it the reader may leave the region and recycle it.
+        self.next(old).store(block, Release);
+        if offset < capacity {
+            // SAFETY: the reader cannot pass the unwritten word at `offset`, so the region is alive.
+            unsafe { (*self.place(old, offset)).publish(PAD) }
+        }
+        let room = Room { first: self.place(block, 0) };
+        let flags = word & (CLOSED | GUARDED);
+        let next = (word & !(ONE - 1)).wrapping_add(ONE) | flags | words as u64;
+        // A swap, not a store: it must not pass the load of the actor's state that follows.
+        self.word.swap(next, SeqCst);
+        room
+    }
+
+    fn place(&self, region: *mut Block, offset: usize) -> *const Word {
+        if region.is_null() {
+            // In bounds: callers check against the capacity. One past the end is never dereferenced.
+            self.inline.as_ptr().wrapping_add(offset)
+        } else {
+            // SAFETY: `region` is the tail under a successful reservation, or the head; both alive.
+            unsafe { (&raw const (*region).words).cast::<Word>().wrapping_add(offset) }
+        }
+    }
+
+    fn next(&self, region: *mut Block) -> &AtomicPtr<Block> {
+        if region.is_null() {
+            &self.inline_next
+        } else {
+            // SAFETY: as in `place`.
+            unsafe { &(*region).next }
+        }
+    }
+
+    fn depth_at(&self, word: u64) -> u64 {
+        sequence(word).wrapping_sub(self.taken.load(Acquire)) & SEQUENCE_MASK
+    }
+
+    /// How many records are waiting, roughly when others write or read.
+    pub(crate) fn depth(&self) -> u64 {
+        self.depth_at(self.word.load(Acquire))
+    }
+
+    /// Whether a record has been reserved that the reader has not taken. Ordered after everything
+    /// the caller did before, so it closes the race between "went idle" and "a message came".
+    pub(crate) fn has_mail(&self) -> bool {
+        let word = self.word.load(SeqCst);
+        sequence(word) != self.taken.load(Relaxed) & SEQUENCE_MASK
+    }
+
+    /// Whether writers must ask the mailbox's own rule first.
+    #[inline]
+    pub(crate) fn is_guarded(&self) -> bool {
+        self.word.load(Relaxed) & GUARDED != 0
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.word.load(Acquire) & CLOSED != 0
+    }
+
+    /// Refuses every record from now on. What was reserved before stays to be read.
+    pub(crate) fn close(&self) {
+        let mut spin = Spin::new();
+        loop {
+            let word = self.word.load(Acquire);
+            if word & INSTALLING != 0 {
+                spin.pause();
+                continue;
+            }
+            if word & CLOSED != 0 || self.word.compare_exchange(word, word | CLOSED, SeqCst, Acquire).is_ok() {
+                return;
+            }
+        }
+    }
+
+    /// The record at the head.
+    ///
+    /// # Safety
+    /// The caller is the one reader.
+    #[inline]
+    pub(crate) unsafe fn peek(&self, growth: &impl Growth) -> Peek {
+        loop {
+            let region = self.head.get();
+            let offset = self.offset.get();
+            let capacity = if region.is_null() { INLINE_WORDS } else { BLOCK_WORDS };
+            if offset < capacity {
+                let place = self.place(region, offset);
+                // SAFETY: in bounds of the reader's own region.
+                let first = unsafe { (*place).load() };
+                if first > PAD {
+                    return Peek::Record(first, place);
+                }
+                if first == 0 {
+                    return if self.has_mail() { Peek::Pending } else { Peek::Empty };
+                }
+            }
+            let next = self.next(region).load(Acquire);
+            if next.is_null() {
+                return if self.has_mail() { Peek::Pending } else { Peek::Empty };
+            }
+            self.release(region, growth);
+            self.head.set(next);
+            self.offset.set(0);
+        }
+    }
+
+    /// Takes the record that `peek` showed; its memory stays readable until the next `peek`.
+    ///
+    /// # Safety
+    /// The caller is the one reader and `words` is the length of the record at the head.
+    #[inline]
+    pub(crate) unsafe fn advance(&self, words: usize) {
+        self.offset.set(self.offset.get() + words);
+        let taken = self.taken.load(Relaxed).wrapping_add(1) & SEQUENCE_MASK;
+        self.taken.store(taken, Release);
+    }
+
+    /// When everything has been read: returns to the inline region and gives the block back.
+    /// Does nothing if that is not worth it or a message has come.
+    ///
+    /// # Safety
+    /// The caller is the one reader.
+    #[inline]
+    pub(crate) unsafe fn settle(&self, growth: &impl Growth) {
+        let word = self.word.load(Acquire);
+        let offset = (word & OFFSET) as usize;
+        if word & INLINE != 0 && offset <= INLINE_WORDS / 2 {
+            return;
+        }
+        if word & INSTALLING != 0 || self.depth_at(word) != 0 {
+            return;
+        }
+        if self.word.compare_exchange(word, word | INSTALLING, SeqCst, Relaxed).is_err() {
+            return;
+        }
+        // Nobody else touches any region now: all reserved records were read, and no writer can
+        // reserve before the word is stored below.
+        let region = self.head.get();
+        self.release(region, growth);
+        for word in &self.inline {
+            word.clear();
+        }
+        self.inline_next.store(ptr::null_mut(), Relaxed);
+        self.head.set(ptr::null_mut());
+        self.offset.set(0);
+        self.tail.store(ptr::null_mut(), Release);
+        self.word.store(word & !OFFSET | INLINE, Release);
+    }
+
+    fn release(&self, region: *mut Block, growth: &impl Growth) {
+        if region.is_null() {
+            return;
+        }
+        // SAFETY: made by `Box::into_raw` in `install`; the reader has left it, so it is ours.
+        pool::give(unsafe { Box::from_raw(region) });
+        growth.shrunk();
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        // Whoever owns the log has read it to its end; only memory is left.
+        let mut region = self.head.get();
+        loop {
+            let next = self.next(region).load(Relaxed);
+            if !region.is_null() {
+                // SAFETY: as in `release`; `&mut self` says that nobody else is left.
+                pool::give(unsafe { Box::from_raw(region) });
+            }
+            if next.is_null() {
+                return;
+            }
+            region = next;
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "log_tests.rs"]
+mod tests;

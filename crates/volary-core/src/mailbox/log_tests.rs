@@ -1,0 +1,253 @@
+//! The log under loom (every interleaving of small cases), under Miri, and against a plain queue.
+
+use super::*;
+
+struct Free;
+impl Growth for Free {
+    fn may_grow(&self, _: u64) -> bool {
+        true
+    }
+    fn shrunk(&self) {}
+}
+
+#[cfg(volary_loom)]
+mod loom_model {
+    use super::*;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    const RECORD: usize = 2;
+
+    fn push(log: &Log, value: u64) -> Result<(), Refusal> {
+        let room = log.reserve(RECORD, u64::MAX, &Free)?;
+        room.write_second(value);
+        // SAFETY: the second and last word was written above.
+        unsafe { room.publish(value) };
+        Ok(())
+    }
+
+    /// Reads one record, checking that both words agree: what was published is what was written.
+    fn pop(log: &Log) -> Option<u64> {
+        // SAFETY: the model has one reader thread.
+        match unsafe { log.peek(&Free) } {
+            Peek::Record(first, place) => {
+                // SAFETY: a record of two words, just peeked.
+                let second = unsafe { (*place.add(1)).rest.with(|p| *p) };
+                assert_eq!(first, second);
+                // SAFETY: as above.
+                unsafe { log.advance(RECORD) };
+                Some(first)
+            }
+            Peek::Empty | Peek::Pending => None,
+        }
+    }
+
+    #[test]
+    fn loom_log_keeps_each_writers_order_and_loses_nothing() {
+        loom::model(|| {
+            let log = Arc::new(Log::new(false));
+            let writer = {
+                let log = log.clone();
+                thread::spawn(move || {
+                    push(&log, 10).unwrap();
+                    push(&log, 11).unwrap();
+                })
+            };
+            push(&log, 20).unwrap();
+            let mut seen = Vec::new();
+            while seen.len() < 3 {
+                match pop(&log) {
+                    Some(value) => seen.push(value),
+                    None => thread::yield_now(),
+                }
+            }
+            writer.join().unwrap();
+            let at = |v| seen.iter().position(|s| *s == v).unwrap();
+            assert!(at(10) < at(11));
+            assert!(seen.contains(&20));
+            assert!(!log.has_mail());
+        });
+    }
+
+    #[test]
+    fn loom_log_settles_against_a_writer() {
+        loom::model(|| {
+            let log = Arc::new(Log::new(false));
+            push(&log, 5).unwrap();
+            let writer = {
+                let log = log.clone();
+                thread::spawn(move || {
+                    push(&log, 6).unwrap();
+                    push(&log, 7).unwrap();
+                })
+            };
+            let mut seen = Vec::new();
+            while seen.len() < 3 {
+                match pop(&log) {
+                    Some(value) => seen.push(value),
+                    None => thread::yield_now(),
+                }
+                // SAFETY: the one reader.
+                unsafe { log.settle(&Free) };
+            }
+            writer.join().unwrap();
+            assert_eq!(seen, [5, 6, 7]);
+        });
+    }
+
+    #[test]
+    fn loom_log_close_is_a_clean_cut() {
+        loom::model(|| {
+            let log = Arc::new(Log::new(false));
+            let writer = {
+                let log = log.clone();
+                thread::spawn(move || (2..4).filter(|v| push(&log, *v).is_ok()).count())
+            };
+            log.close();
+            let accepted = writer.join().unwrap();
+            let mut read = 0;
+            while pop(&log).is_some() {
+                read += 1;
+            }
+            assert_eq!(read, accepted, "what was accepted is read, what was refused is not");
+            assert_eq!(push(&log, 9), Err(Refusal::Closed));
+        });
+    }
+
+    #[test]
+    fn loom_log_bound_is_never_exceeded() {
+        loom::model(|| {
+            let log = Arc::new(Log::new(true));
+            let try_push = |log: &Log| log.reserve(RECORD, 1, &Free).map(|room| {
+                room.write_second(3);
+                // SAFETY: both words are written.
+                unsafe { room.publish(3) };
+            });
+            let writer = {
+                let log = log.clone();
+                thread::spawn(move || try_push(&log).is_ok())
+            };
+            let mine = try_push(&log).is_ok();
+            let theirs = writer.join().unwrap();
+            assert!(mine ^ theirs, "a bound of one takes exactly one of two");
+        });
+    }
+}
+
+#[cfg(not(volary_loom))]
+mod plain {
+    use super::*;
+    use std::collections::VecDeque;
+    use std::sync::Arc;
+
+    fn push(log: &Log, value: u64, words: usize) -> Result<(), Refusal> {
+        let room = log.reserve(words, u64::MAX, &Free)?;
+        for n in 1..words {
+            // SAFETY: within the reserved room.
+            unsafe { room.as_ptr().add(n).write(value) };
+        }
+        // SAFETY: all words were written.
+        unsafe { room.publish(value) };
+        Ok(())
+    }
+
+    fn pop(log: &Log, length: impl Fn(u64) -> usize) -> Option<u64> {
+        // SAFETY: one reader per test.
+        let Peek::Record(first, place) = (unsafe { log.peek(&Free) }) else { return None };
+        let words = length(first);
+        for n in 1..words {
+            // SAFETY: the record has that many words.
+            assert_eq!(unsafe { place.add(n).cast::<u64>().read() }, first);
+        }
+        // SAFETY: as above.
+        unsafe { log.advance(words) };
+        Some(first)
+    }
+
+    fn length(value: u64) -> usize {
+        2 + (value % 9) as usize
+    }
+
+    #[test]
+    fn miri_log_agrees_with_a_queue() {
+        let log = Log::new(false);
+        let mut model = VecDeque::new();
+        let mut next = 2_u64;
+        let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+        let rounds = if cfg!(miri) { 300 } else { 20_000 };
+        for _ in 0..rounds {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            match random % 5 {
+                0..=2 => {
+                    push(&log, next, length(next)).unwrap();
+                    model.push_back(next);
+                    next += 1;
+                }
+                3 => assert_eq!(pop(&log, length), model.pop_front()),
+                _ => {
+                    while let Some(value) = model.pop_front() {
+                        assert_eq!(pop(&log, length), Some(value));
+                    }
+                    assert!(!log.has_mail());
+                    // SAFETY: one reader.
+                    unsafe { log.settle(&Free) };
+                }
+            }
+            assert_eq!(log.depth(), model.len() as u64);
+        }
+        while pop(&log, length).is_some() {}
+    }
+
+    #[test]
+    fn miri_log_carries_records_between_threads() {
+        let log = Arc::new(Log::new(false));
+        let per_writer = if cfg!(miri) { 40 } else { 50_000 };
+        let writers: Vec<_> = (0..2_u64)
+            .map(|w| {
+                let log = log.clone();
+                std::thread::spawn(move || {
+                    for n in 0..per_writer {
+                        push(&log, 2 + n * 2 + w, 3).unwrap();
+                    }
+                })
+            })
+            .collect();
+        let mut last = [None, None];
+        let mut count = 0;
+        while count < per_writer * 2 {
+            if let Some(value) = pop(&log, |_| 3) {
+                let w = (value % 2) as usize;
+                assert!(last[w] < Some(value), "order of one writer is kept");
+                last[w] = Some(value);
+                count += 1;
+            } else {
+                // SAFETY: one reader.
+                unsafe { log.settle(&Free) };
+                std::thread::yield_now();
+            }
+        }
+        for writer in writers {
+            writer.join().unwrap();
+        }
+        assert!(!log.has_mail());
+    }
+
+    #[test]
+    fn growth_that_is_refused_leaves_the_log_usable() {
+        struct Never;
+        impl Growth for Never {
+            fn may_grow(&self, _: u64) -> bool {
+                false
+            }
+            fn shrunk(&self) {
+                unreachable!("nothing was granted")
+            }
+        }
+        let log = Log::new(false);
+        push(&log, 7, INLINE_WORDS).unwrap();
+        assert!(matches!(log.reserve(3, u64::MAX, &Never), Err(Refusal::Full)));
+        assert_eq!(pop(&log, |_| INLINE_WORDS), Some(7));
+    }
+}

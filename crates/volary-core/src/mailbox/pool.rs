@@ -1,0 +1,82 @@
+//! Blocks that mailboxes have given back, kept at hand for the next one that grows.
+//!
+//! Each thread keeps a few; what flows from the threads that read to the threads that write goes
+//! through a shared shelf, in batches. Both are bounded and both are emptied when a worker goes
+//! idle for good, so a burst does not hold its memory for ever.
+
+use super::log::Block;
+
+#[cfg(not(any(volary_loom, volary_shuttle)))]
+mod imp {
+    use super::Block;
+    use std::cell::RefCell;
+
+    const PER_THREAD: usize = 64;
+    const BATCH: usize = 32;
+    const SHELF: usize = 2048;
+
+    thread_local! {
+        static LOCAL: RefCell<Vec<Box<Block>>> = const { RefCell::new(Vec::new()) };
+    }
+    static SHARED: parking_lot::Mutex<Vec<Box<Block>>> = parking_lot::Mutex::new(Vec::new());
+
+    pub(crate) fn take() -> Box<Block> {
+        LOCAL
+            .try_with(|local| {
+                let mut local = local.borrow_mut();
+                if local.is_empty() {
+                    let mut shared = SHARED.lock();
+                    let rest = shared.len().saturating_sub(BATCH);
+                    local.extend(shared.drain(rest..));
+                }
+                local.pop()
+            })
+            .ok()
+            .flatten()
+            .unwrap_or_else(Block::boxed)
+    }
+
+    pub(crate) fn give(mut block: Box<Block>) {
+        block.wipe();
+        let _ = LOCAL.try_with(|local| {
+            let mut local = local.borrow_mut();
+            if local.len() >= PER_THREAD {
+                let mut shared = SHARED.lock();
+                let keep = local.len() - BATCH;
+                if shared.len() < SHELF {
+                    shared.extend(local.drain(keep..));
+                } else {
+                    local.truncate(keep);
+                }
+            }
+            local.push(block);
+        });
+    }
+
+    pub(crate) fn trim() {
+        let _ = LOCAL.try_with(|local| {
+            let mut local = local.borrow_mut();
+            local.clear();
+            local.shrink_to_fit();
+        });
+        let mut shared = SHARED.lock();
+        shared.clear();
+        shared.shrink_to_fit();
+    }
+}
+
+// Models want every block to be a fresh one, so that nothing leaks from one execution to the next.
+#[cfg(any(volary_loom, volary_shuttle))]
+mod imp {
+    use super::Block;
+
+    pub(crate) fn take() -> Box<Block> {
+        Block::boxed()
+    }
+    pub(crate) fn give(block: Box<Block>) {
+        drop(block);
+    }
+    pub(crate) fn trim() {}
+}
+
+pub(crate) use imp::{give, take, trim};

@@ -1,0 +1,191 @@
+//! The slot of a message: what one record in the log looks like.
+//!
+//! ```text
+//!   word 0   table of this (actor, message) pair, flags in its low bits
+//!   word 1   id of the sender, 0 from outside
+//!   [word]   DEADLINE: the deadline the sender was working under
+//!   [word]   REPLY: where the answer goes (an ask)
+//!   payload  the message itself, or a box of it when it is large or over-aligned
+//! ```
+//!
+//! A `tell` of eight bytes from an actor is three words. Who asks pays for a reply word, who works
+//! under a deadline for a deadline word, nobody else for either.
+
+use std::any::TypeId;
+use std::mem::{align_of, size_of};
+use std::ptr::NonNull;
+
+use super::log::{BLOCK_WORDS, Word};
+use crate::cell::Header;
+use crate::dispatch::Host;
+use crate::dispatch::Step;
+use crate::events::DeadReason;
+use crate::reference::ReplySlot;
+
+/// The largest message that travels inside the mailbox; a larger one is boxed on the way.
+///
+/// ```
+/// assert!(volary_core::INLINE_BYTES >= 64);
+/// ```
+pub const INLINE_BYTES: usize = 128;
+
+const WORD: usize = size_of::<u64>();
+const HEAD_WORDS: usize = 2;
+const DEADLINE: u64 = 0b001;
+const REPLY: u64 = 0b010;
+const FLAGS: u64 = 0b111;
+
+const _: () = assert!(HEAD_WORDS + 2 + INLINE_BYTES / WORD <= BLOCK_WORDS || cfg!(volary_loom));
+
+/// What the runtime must know of a message of one type to one type of actor: its function table.
+///
+/// There is one per pair, in static memory; a record carries a pointer to it.
+#[repr(C, align(8))]
+pub struct MessageTable {
+    pub(crate) run: unsafe fn(&Header, &Host, Incoming) -> Step,
+    pub(crate) discard: unsafe fn(&Header, Incoming, DeadReason),
+    /// Moves a boxed message to where a payload is expected.
+    pub(crate) unbox: unsafe fn(Box<dyn std::any::Any + Send>, *mut u64),
+    pub(crate) words: usize,
+    pub(crate) message: fn() -> TypeId,
+    pub(crate) name: fn() -> &'static str,
+}
+
+impl std::fmt::Debug for MessageTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MessageTable").field("message", &(self.name)()).finish_non_exhaustive()
+    }
+}
+
+/// Whether `M` is stored in the record itself.
+pub(crate) const fn is_inline<M>() -> bool {
+    size_of::<M>() <= INLINE_BYTES && align_of::<M>() <= WORD
+}
+
+/// How many words the payload of `M` takes.
+pub(crate) const fn payload_words<M>() -> usize {
+    if is_inline::<M>() { size_of::<M>().div_ceil(WORD) } else { 1 }
+}
+
+/// What goes with a message besides itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Envelope {
+    pub(crate) sender: u64,
+    /// Nanoseconds of the system's clock; 0 for none.
+    pub(crate) deadline: u64,
+    pub(crate) reply: Option<NonNull<ReplySlot>>,
+}
+
+impl Envelope {
+    /// From outside of any actor.
+    pub(crate) const OUTSIDE: Envelope = Envelope { sender: 0, deadline: 0, reply: None };
+
+    pub(crate) fn extra_words(&self) -> usize {
+        usize::from(self.deadline != 0) + usize::from(self.reply.is_some())
+    }
+
+    /// Length of the record that carries `M` under this envelope.
+    pub(crate) fn record_words<M>(&self) -> usize {
+        HEAD_WORDS + self.extra_words() + payload_words::<M>()
+    }
+
+    /// Writes everything but the first word, which is returned for publishing.
+    ///
+    /// # Safety
+    /// `place` has room for `record_words::<M>()` words, and `table` belongs to `M`.
+    #[inline]
+    pub(crate) unsafe fn write<M>(&self, place: *mut u64, table: &'static MessageTable, message: M) -> u64 {
+        let mut first = std::ptr::from_ref(table) as u64;
+        debug_assert_eq!(first & FLAGS, 0);
+        // SAFETY: the caller's promise covers every word written here.
+        unsafe {
+            place.add(1).write(self.sender);
+            let mut at = place.add(HEAD_WORDS);
+            if self.deadline != 0 {
+                first |= DEADLINE;
+                at.write(self.deadline);
+                at = at.add(1);
+            }
+            if let Some(reply) = self.reply {
+                first |= REPLY;
+                at.cast::<NonNull<ReplySlot>>().write(reply);
+                at = at.add(1);
+            }
+            write_payload(at, message);
+        }
+        first
+    }
+}
+
+/// # Safety
+/// `place` has room for `payload_words::<M>()` words.
+pub(crate) unsafe fn write_payload<M>(place: *mut u64, message: M) {
+    // SAFETY: the caller's promise; `is_inline` says that size and alignment fit.
+    unsafe {
+        if is_inline::<M>() {
+            place.cast::<M>().write(message);
+        } else {
+            place.cast::<Box<M>>().write(Box::new(message));
+        }
+    }
+}
+
+/// A record that the reader has taken: the envelope, and where the payload still lies.
+pub(crate) struct Incoming {
+    pub(crate) table: &'static MessageTable,
+    pub(crate) envelope: Envelope,
+    payload: *mut u64,
+}
+
+impl Incoming {
+    /// Reads a record and says how long it is.
+    ///
+    /// # Safety
+    /// `place` and `first` come from `Log::peek`, and the payload is taken exactly once.
+    #[inline]
+    pub(crate) unsafe fn read(first: u64, place: *const Word) -> (Self, usize) {
+        let place = place.cast_mut().cast::<u64>();
+        // SAFETY: the first word was made from such a reference in `Envelope::write`.
+        let table: &'static MessageTable = unsafe { &*((first & !FLAGS) as *const MessageTable) };
+        let mut words = HEAD_WORDS;
+        // SAFETY: the flags say which words are there.
+        let envelope = unsafe {
+            let sender = place.add(1).read();
+            let mut deadline = 0;
+            if first & DEADLINE != 0 {
+                deadline = place.add(words).read();
+                words += 1;
+            }
+            let mut reply = None;
+            if first & REPLY != 0 {
+                reply = Some(place.add(words).cast::<NonNull<ReplySlot>>().read());
+                words += 1;
+            }
+            Envelope { sender, deadline, reply }
+        };
+        // SAFETY: in bounds, the payload follows.
+        let payload = unsafe { place.add(words) };
+        (Incoming { table, envelope, payload }, words + table.words)
+    }
+
+    /// An incoming message whose payload lies somewhere else than in the log.
+    pub(crate) fn from_parts(table: &'static MessageTable, envelope: Envelope, payload: *mut u64) -> Self {
+        Incoming { table, envelope, payload }
+    }
+
+    /// Moves the message out.
+    ///
+    /// # Safety
+    /// The record carries an `M` that was not taken yet.
+    #[inline]
+    pub(crate) unsafe fn take<M>(&self) -> M {
+        // SAFETY: the counterpart of `write_payload`.
+        unsafe {
+            if is_inline::<M>() {
+                self.payload.cast::<M>().read()
+            } else {
+                *self.payload.cast::<Box<M>>().read()
+            }
+        }
+    }
+}

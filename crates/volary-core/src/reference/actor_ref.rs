@@ -1,0 +1,471 @@
+//! The reference to an actor.
+
+use std::fmt;
+use std::future::IntoFuture;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
+
+use super::ask::Ask;
+use super::batch::AskAll;
+use super::errors::TellError;
+use super::id::ActorId;
+use super::post::{envelope_from_here, post};
+use super::recipient::Recipient;
+use super::reply_to::ReplyTo;
+use super::send::SendFuture;
+use super::target::{Accepts, Covers, Target};
+use super::watch::Termination;
+use crate::actor::{Actor, Message};
+use crate::cell::state::{DEAD, DRAIN, KILL, RESTART, STOP};
+use crate::cell::{CellRef, WeakCell};
+use crate::mailbox::MessageTable;
+use crate::system::ActorSystem;
+use crate::tree::{Address, Path};
+
+/// A typed reference to an actor: cheap to clone, free to send anywhere.
+///
+/// It names one incarnation: once that has stopped, messages are refused even if another actor
+/// lives under the same name. Dropping references never stops an actor.
+///
+/// ```
+/// # use std::convert::Infallible;
+/// # use volary_core::*;
+/// # struct Tally(u64); impl Actor for Tally {}
+/// # struct Add(u64); impl Message for Add { type Reply = u64; type Rejection = Infallible; }
+/// # impl SyncHandler<Add> for Tally {
+/// #   fn handle(&mut self, a: Add, _: &mut Context<Self>) -> Result<u64, Failure> { self.0 += a.0; Ok(self.0) } }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let system = ActorSystem::builder("demo").start().await?;
+/// let tally = system.spawn(|| Tally(0)).named("tally").await?;
+/// tally.tell(Add(1))?;
+/// tally.send(Add(2)).await?;
+/// assert_eq!(tally.ask(Add(3)).await?, 6);
+/// tally.stop();
+/// tally.terminated().await;
+/// assert!(tally.tell(Add(4)).is_err());
+/// # system.stop().await?; Ok(()) }
+/// ```
+pub struct ActorRef<T: Target> {
+    cell: CellRef,
+    via: T::Via,
+    target: PhantomData<fn(T)>,
+}
+
+impl<T: Target> ActorRef<T> {
+    pub(crate) fn from_cell(cell: CellRef, via: T::Via) -> Self {
+        ActorRef { cell, via, target: PhantomData }
+    }
+
+    pub(crate) fn cell(&self) -> &CellRef {
+        &self.cell
+    }
+
+    /// Sends a message and goes on. Never blocks, never waits.
+    ///
+    /// ```
+    /// # use volary_core::{Accepts, ActorRef, Message, TellError};
+    /// # fn f<T: Accepts<M>, M: Message>(who: &ActorRef<T>, message: M) -> Result<(), TellError<M>> {
+    /// who.tell(message)?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// The message, if the actor has stopped or its mailbox is full.
+    #[inline]
+    pub fn tell<M: Message>(&self, message: M) -> Result<(), TellError<M>>
+    where
+        T: Accepts<M>,
+    {
+        tell(&self.cell, T::table(self.via), message)
+    }
+
+    /// Sends several messages, in order. Stops at the first that is refused.
+    ///
+    /// ```
+    /// # use volary_core::{Accepts, ActorRef, Message, TellError};
+    /// # fn f<T: Accepts<M>, M: Message>(who: &ActorRef<T>, messages: Vec<M>) -> Result<(), TellError<M>> {
+    /// who.tell_all(messages)?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// The first message that was refused; those before it were sent, those behind it were not.
+    pub fn tell_all<M: Message>(&self, messages: impl IntoIterator<Item = M>) -> Result<(), TellError<M>>
+    where
+        T: Accepts<M>,
+    {
+        messages.into_iter().try_for_each(|message| self.tell(message))
+    }
+
+    /// Sends a message, waiting for room in a bounded mailbox up to the system's `ask-timeout`.
+    ///
+    /// Cancel safe: dropped before it is ready, the message was not sent.
+    ///
+    /// ```
+    /// # use volary_core::{Accepts, ActorRef, Message, SendError};
+    /// # async fn f<T: Accepts<M>, M: Message>(who: &ActorRef<T>, message: M) -> Result<(), SendError<M>> {
+    /// who.send(message).await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn send<M: Message>(&self, message: M) -> SendFuture<'_, M>
+    where
+        T: Accepts<M>,
+    {
+        SendFuture::new(&self.cell, T::table(self.via), message)
+    }
+
+    /// Sends a message and waits for its answer.
+    ///
+    /// Cancel safe: dropping it cancels the ask; a message that was not begun is not handled.
+    ///
+    /// ```
+    /// # use volary_core::{Accepts, ActorRef, AskError, Message};
+    /// # async fn f<T: Accepts<M>, M: Message>(who: &ActorRef<T>, message: M) -> Result<(), AskError<M::Rejection>> {
+    /// let answer = who.ask(message).await?;
+    /// # Ok(()) }
+    /// ```
+    #[inline]
+    pub fn ask<M: Message>(&self, message: M) -> Ask<'_, M>
+    where
+        T: Accepts<M>,
+    {
+        Ask::new(&self.cell, T::table(self.via), message)
+    }
+
+    /// Asks several questions at once; the answers come in the same order.
+    ///
+    /// ```
+    /// # use volary_core::{Accepts, ActorRef, Message};
+    /// # async fn f<T: Accepts<M>, M: Message>(who: &ActorRef<T>, messages: Vec<M>) {
+    /// let answers = who.ask_all(messages).await;
+    /// # }
+    /// ```
+    pub fn ask_all<M: Message>(&self, messages: impl IntoIterator<Item = M>) -> AskAll<'_, M>
+    where
+        T: Accepts<M>,
+    {
+        AskAll::new(messages.into_iter().map(|message| self.ask(message).into_future()))
+    }
+
+    /// Sends a message whose answer goes to somebody who has asked before: "you answer this one".
+    ///
+    /// ```
+    /// # use volary_core::{Accepts, ActorRef, Message, ReplyTo, TellError};
+    /// # fn f<T: Accepts<M>, M: Message>(expert: &ActorRef<T>, message: M, reply: ReplyTo<M::Reply, M::Rejection>)
+    /// # -> Result<(), TellError<M>> {
+    /// expert.forward(message, reply)?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// The message, if it was refused; the waiting asker hears why.
+    pub fn forward<M: Message>(&self, message: M, reply: ReplyTo<M::Reply, M::Rejection>) -> Result<(), TellError<M>>
+    where
+        T: Accepts<M>,
+    {
+        let slot = reply.into_slot();
+        let mut envelope = envelope_from_here(&self.cell);
+        envelope.reply = slot;
+        let sent = post(&self.cell, T::table(self.via), envelope, message);
+        finish_tell(&self.cell, sent).inspect_err(|_| {
+            let reply = ReplyTo::<M::Reply, M::Rejection>::from_slot(slot);
+            crate::dispatch::Host::with(|host| host.with_ending(crate::dispatch::Ending::Stopped, || drop(reply)));
+        })
+    }
+
+    /// Stops the actor after the message that it is handling. Messages behind that one become dead
+    /// letters. Idempotent.
+    ///
+    /// ```
+    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
+    /// who.stop();
+    /// # }
+    /// ```
+    pub fn stop(&self) {
+        self.cell.control(STOP);
+    }
+
+    /// Stops the actor after everything that is in its mailbox now. New messages are refused.
+    /// Idempotent.
+    ///
+    /// ```
+    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
+    /// who.drain();
+    /// # }
+    /// ```
+    pub fn drain(&self) {
+        self.cell.log.close();
+        self.cell.control(DRAIN);
+    }
+
+    /// Stops the actor at once: a suspended handler is dropped where it waits. Idempotent.
+    ///
+    /// ```
+    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
+    /// who.kill();
+    /// # }
+    /// ```
+    pub fn kill(&self) {
+        self.cell.control(KILL);
+    }
+
+    /// Rebuilds the actor from its factory after the message that it is handling. Its address,
+    /// mailbox and watchers stay.
+    ///
+    /// ```
+    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
+    /// who.restart();
+    /// # }
+    /// ```
+    pub fn restart(&self) {
+        self.cell.control(RESTART);
+    }
+
+    /// Waits until the actor has ended; at once if it has. Cancel safe.
+    ///
+    /// ```
+    /// # async fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
+    /// who.stop();
+    /// who.terminated().await;
+    /// # }
+    /// ```
+    pub fn terminated(&self) -> Termination {
+        Termination::new(self.cell.clone())
+    }
+
+    /// Whether the actor has not ended yet.
+    ///
+    /// ```
+    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) -> bool {
+    /// who.is_alive()
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        !self.cell.state.has(DEAD)
+    }
+
+    /// How many messages wait in the mailbox.
+    ///
+    /// ```
+    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) -> usize {
+    /// who.mailbox_len()
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn mailbox_len(&self) -> usize {
+        usize::try_from(self.cell.log.depth()).unwrap_or(usize::MAX)
+    }
+
+    /// The id of this incarnation.
+    ///
+    /// ```
+    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
+    /// println!("{}", who.id());
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn id(&self) -> ActorId {
+        ActorId::of(self.cell.id)
+    }
+
+    /// The name among its siblings.
+    ///
+    /// ```
+    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
+    /// println!("{}", who.name());
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.cell.name()
+    }
+
+    /// Where the actor lives in its system.
+    ///
+    /// ```
+    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
+    /// println!("{}", who.path());
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn path(&self) -> Path {
+        self.cell.path()
+    }
+
+    /// The address of this incarnation: path and uid.
+    ///
+    /// ```
+    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
+    /// println!("{}", who.address()); // volary://bank/user/alice#100000000
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn address(&self) -> Address {
+        self.cell.system().address_of(&self.cell)
+    }
+
+    /// The system that the actor lives in.
+    ///
+    /// ```
+    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
+    /// println!("{}", who.system().name());
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn system(&self) -> ActorSystem {
+        self.cell.system().handle()
+    }
+
+    /// A reference for one message alone, which knows nothing of the actor's type.
+    ///
+    /// ```
+    /// # use volary_core::{Accepts, ActorRef, Message, Recipient};
+    /// # fn f<T: Accepts<M>, M: Message>(who: &ActorRef<T>) -> Recipient<M> {
+    /// who.recipient()
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn recipient<M: Message>(&self) -> Recipient<M>
+    where
+        T: Accepts<M>,
+    {
+        Recipient::new(self.cell.clone(), T::table(self.via))
+    }
+
+    /// A reference that does not keep the actor's memory once it has ended.
+    ///
+    /// ```
+    /// # use volary_core::{ActorRef, Target, WeakRef};
+    /// # fn f<T: Target>(who: &ActorRef<T>) -> WeakRef<T> {
+    /// who.downgrade()
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn downgrade(&self) -> WeakRef<T> {
+        WeakRef { cell: self.cell.downgrade(), via: self.via, target: PhantomData }
+    }
+}
+
+impl<A: Actor> ActorRef<A> {
+    /// The same actor, typed by a protocol that it speaks.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, ActorRef, Covers};
+    /// # fn f<A: Actor, BankApi: Covers<A>>(account: &ActorRef<A>) -> ActorRef<BankApi> {
+    /// account.narrow::<BankApi>()
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn narrow<P: Covers<A>>(&self) -> ActorRef<P> {
+        ActorRef::from_cell(self.cell.clone(), P::table())
+    }
+}
+
+#[inline]
+pub(super) fn tell<M: Message>(
+    cell: &CellRef,
+    table: &'static MessageTable,
+    message: M,
+) -> Result<(), TellError<M>> {
+    let sent = post(cell, table, envelope_from_here(cell), message);
+    finish_tell(cell, sent)
+}
+
+#[inline]
+fn finish_tell<M: Message>(
+    cell: &CellRef,
+    sent: Result<(), (crate::mailbox::Refusal, M)>,
+) -> Result<(), TellError<M>> {
+    match sent {
+        Ok(()) => {
+            if cell.state.mail() {
+                cell.schedule();
+            }
+            Ok(())
+        }
+        Err((refusal, message)) => {
+            cell.system().count_refused();
+            Err(TellError::new(refusal, message))
+        }
+    }
+}
+
+impl<T: Target> Clone for ActorRef<T> {
+    fn clone(&self) -> Self {
+        ActorRef { cell: self.cell.clone(), via: self.via, target: PhantomData }
+    }
+}
+
+impl<T: Target> PartialEq for ActorRef<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cell == other.cell
+    }
+}
+
+impl<T: Target> Eq for ActorRef<T> {}
+
+impl<T: Target> Hash for ActorRef<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.cell.id.hash(state);
+    }
+}
+
+impl<T: Target> fmt::Display for ActorRef<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.address().fmt(f)
+    }
+}
+
+impl<T: Target> fmt::Debug for ActorRef<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ActorRef({})", self.address())
+    }
+}
+
+/// A reference that keeps nothing; see [`ActorRef::downgrade`].
+///
+/// ```
+/// # use volary_core::{Target, WeakRef};
+/// # fn f<T: Target>(weak: &WeakRef<T>) {
+/// if let Some(actor) = weak.upgrade() {
+///     println!("{actor}");
+/// }
+/// # }
+/// ```
+pub struct WeakRef<T: Target> {
+    cell: WeakCell,
+    via: T::Via,
+    target: PhantomData<fn(T)>,
+}
+
+impl<T: Target> WeakRef<T> {
+    /// The actor, unless it has ended.
+    ///
+    /// ```
+    /// # use volary_core::{ActorRef, Target, WeakRef};
+    /// # fn f<T: Target>(weak: &WeakRef<T>) -> Option<ActorRef<T>> {
+    /// weak.upgrade()
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn upgrade(&self) -> Option<ActorRef<T>> {
+        let cell = self.cell.upgrade()?;
+        (!cell.state.has(DEAD)).then(|| ActorRef::from_cell(cell, self.via))
+    }
+}
+
+impl<T: Target> Clone for WeakRef<T> {
+    fn clone(&self) -> Self {
+        WeakRef { cell: self.cell.clone(), via: self.via, target: PhantomData }
+    }
+}
+
+impl<T: Target> fmt::Debug for WeakRef<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.upgrade() {
+            Some(actor) => write!(f, "WeakRef({})", actor.address()),
+            None => f.write_str("WeakRef(ended)"),
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Asking: a message with an answer, and a deadline.
+//!
+//! The message takes its place in the mailbox when the ask is made. On the first poll, if the
+//! target is idle, the asking thread runs a few of its messages right there, so the answer is ready
+//! without any scheduling; otherwise the target is queued as usual and the asker waits. The
+//! deadline is stamped only when somebody has to wait, so an answer that comes at once costs no
+//! look at the clock.
+
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use super::cycle;
+use super::errors::AskError;
+use super::post::{envelope_from_here, post};
+use super::reply_slot::ReplySlot;
+use super::reply_to::Answer;
+use crate::actor::Message;
+use crate::cell::CellRef;
+use crate::cell::state::SLOW;
+use crate::dispatch::{Host, run_inline};
+use crate::mailbox::{MessageTable, Refusal};
+use crate::sync::atomic::Ordering::*;
+use crate::time::{Moment, TimerId, nanos};
+
+/// How many turns may be stacked on one thread.
+const NESTING: u32 = 8;
+/// How many messages an asker handles for its target.
+const INLINE_BUDGET: u32 = 4;
+/// One in so many inline turns is timed.
+const TIMED_EVERY: u32 = 64;
+/// An actor that took longer in such a turn is left to the workers.
+const SLOW_TURN: Duration = Duration::from_micros(200);
+
+/// An ask that has not been sent yet: `.await` it, perhaps after [`timeout`](Ask::timeout).
+///
+/// ```
+/// # use std::convert::Infallible;
+/// # use std::time::Duration;
+/// # use volary_core::*;
+/// # struct Echo; impl Actor for Echo {}
+/// # struct Say(u8); impl Message for Say { type Reply = u8; type Rejection = Infallible; }
+/// # impl SyncHandler<Say> for Echo { fn handle(&mut self, s: Say, _: &mut Context<Self>) -> Result<u8, Failure> { Ok(s.0) } }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let system = ActorSystem::builder("demo").start().await?;
+/// let echo = system.spawn(|| Echo).await?;
+/// assert_eq!(echo.ask(Say(7)).await?, 7);
+/// assert_eq!(echo.ask(Say(8)).timeout(Duration::from_secs(1)).await?, 8);
+/// # system.stop().await?; Ok(()) }
+/// ```
+#[must_use = "an ask is sent when it is awaited"]
+pub struct Ask<'a, M: Message> {
+    target: &'a CellRef,
+    table: &'static MessageTable,
+    message: M,
+    timeout: Option<Duration>,
+}
+
+impl<'a, M: Message> Ask<'a, M> {
+    pub(crate) fn new(target: &'a CellRef, table: &'static MessageTable, message: M) -> Self {
+        Ask { target, table, message, timeout: None }
+    }
+
+    /// How long to wait for the answer; otherwise the system's `ask-timeout`, and never longer than
+    /// what is left of the request that the asking handler serves.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_core::{ActorRef, Accepts, Message};
+    /// # async fn ask<T: Accepts<M>, M: Message>(who: ActorRef<T>, message: M) {
+    /// let answer = who.ask(message).timeout(Duration::from_millis(200)).await;
+    /// # }
+    /// ```
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+}
+
+impl<'a, M: Message> IntoFuture for Ask<'a, M> {
+    type Output = Result<M::Reply, AskError<M::Rejection>>;
+    type IntoFuture = AskFuture<'a, M>;
+
+    #[inline]
+    fn into_future(self) -> AskFuture<'a, M> {
+        let system = self.target.system();
+        let mut envelope = envelope_from_here(self.target);
+        let mut patience = self.timeout.map_or_else(|| system.ask_patience(), nanos).max(1);
+        if envelope.deadline != 0 {
+            let left = envelope.deadline.saturating_sub(system.now().nanos()).max(1);
+            patience = patience.min(left);
+        }
+        let slot = ReplySlot::take(patience);
+        envelope.reply = Some(slot);
+        envelope.deadline = 0; // the slot knows
+        let state = match post(self.target, self.table, envelope, self.message) {
+            Ok(()) => State::Fresh(slot),
+            Err((refusal, message)) => {
+                drop(message);
+                // SAFETY: the record was not written, so both shares are still ours.
+                unsafe { ReplySlot::free(slot) };
+                State::Refused(refusal)
+            }
+        };
+        AskFuture { target: self.target, state, timer: None, asker: None, message: std::marker::PhantomData }
+    }
+}
+
+impl<M: Message> fmt::Debug for Ask<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ask").field("target", &self.target.path()).field("timeout", &self.timeout).finish_non_exhaustive()
+    }
+}
+
+enum State {
+    Refused(Refusal),
+    /// In the mailbox; nobody has been told to run the target.
+    Fresh(NonNull<ReplySlot>),
+    Waiting(NonNull<ReplySlot>),
+    Done,
+}
+
+/// An ask under way. Dropping it cancels the ask: if the message was not begun, it will not be.
+///
+/// Named, not boxed, so an ask allocates nothing.
+#[must_use = "futures do nothing unless polled"]
+pub struct AskFuture<'a, M: Message> {
+    target: &'a CellRef,
+    state: State,
+    timer: Option<TimerId>,
+    /// The actor whose handler waits here, for finding cycles.
+    asker: Option<CellRef>,
+    message: std::marker::PhantomData<fn() -> M>,
+}
+
+// SAFETY: the slot's asker share may move between threads; the answer is `Send`.
+unsafe impl<M: Message> Send for AskFuture<'_, M> {}
+// SAFETY: nothing can be done with a shared reference to it.
+unsafe impl<M: Message> Sync for AskFuture<'_, M> {}
+
+impl<M: Message> Unpin for AskFuture<'_, M> {}
+
+impl<M: Message> Future for AskFuture<'_, M> {
+    type Output = Answer<M::Reply, M::Rejection>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.state {
+            State::Fresh(slot) => {
+                self.state = State::Waiting(slot);
+                start(self.target);
+                // SAFETY: the asker's share keeps the slot alive.
+                if unsafe { slot.as_ref() }.is_complete() {
+                    self.state = State::Done;
+                    // SAFETY: complete was seen, and the slot is not touched again.
+                    return Poll::Ready(unsafe { ReplySlot::finish(slot) });
+                }
+                self.wait(slot, task)
+            }
+            State::Waiting(slot) => self.wait(slot, task),
+            State::Refused(refusal) => {
+                self.state = State::Done;
+                Poll::Ready(Err(match refusal {
+                    Refusal::Closed => AskError::Stopped,
+                    Refusal::Full => AskError::Full,
+                }))
+            }
+            State::Done => panic!("an ask was polled after it had ended"),
+        }
+    }
+}
+
+/// Runs the target here if that is allowed, and queues it otherwise.
+#[inline]
+fn start(target: &CellRef) {
+    let system = target.system();
+    let ran = Host::with(|host| {
+        let ambient = host.ambient();
+        if ambient.depth >= NESTING || !system.runs_inline(target.dispatcher) || !target.state.claim() {
+            return false;
+        }
+        match host.current().filter(|_| ambient.in_turn) {
+            Some(asker) => {
+                asker.waits_for.store(target.id, Relaxed);
+                inline_turn(target, host);
+                asker.waits_for.store(0, Relaxed);
+            }
+            None => inline_turn(target, host),
+        }
+        true
+    });
+    if ran != Some(true) && target.state.mail() {
+        target.schedule();
+    }
+}
+
+fn inline_turn(target: &CellRef, host: &Host) {
+    if host.count_inline() % TIMED_EVERY != 0 {
+        return run_inline(target, host, INLINE_BUDGET);
+    }
+    let system = target.system();
+    let before = system.now();
+    run_inline(target, host, INLINE_BUDGET);
+    if system.now().since(before) > SLOW_TURN {
+        target.state.set(SLOW);
+    }
+}
+
+impl<M: Message> AskFuture<'_, M> {
+    fn wait(&mut self, slot: NonNull<ReplySlot>, task: &mut Context<'_>) -> Poll<Answer<M::Reply, M::Rejection>> {
+        // SAFETY: we are the asker, the types are those of the record, and after `Ready` the slot
+        // is forgotten.
+        if let Poll::Ready(answer) = unsafe { ReplySlot::poll(slot, task.waker()) } {
+            self.end();
+            return Poll::Ready(answer);
+        }
+        // SAFETY: pending, so our share still keeps the slot.
+        let shared = unsafe { slot.as_ref() };
+        let system = self.target.system();
+        let now = system.now();
+        if shared.deadline() == 0 {
+            shared.stamp((now + Duration::from_nanos(shared.patience())).nanos());
+            if let Some(cycle) = self.note_and_follow() {
+                return self.give_up(slot, AskError::Cycle(cycle));
+            }
+        }
+        let deadline = Moment::from_nanos(shared.deadline());
+        if now >= deadline {
+            let after = Duration::from_nanos(shared.patience());
+            return self.give_up(slot, AskError::Timeout { after });
+        }
+        // The waker may be another one than last time.
+        if let Some(timer) = self.timer.take() {
+            system.timers().cancel(timer);
+        }
+        self.timer = Some(system.timers().insert(deadline, task.waker().clone()));
+        Poll::Pending
+    }
+
+    /// Writes down whom the asking handler waits for, and looks for a ring.
+    fn note_and_follow(&mut self) -> Option<cycle::Cycle> {
+        let asker = Host::with(|host| {
+            let in_turn = host.ambient().in_turn;
+            host.current().filter(|_| in_turn).map(crate::cell::Header::to_ref)
+        })
+        .flatten()?;
+        asker.waits_for.store(self.target.id, SeqCst);
+        let found = cycle::find(&asker, self.target);
+        self.asker = Some(asker);
+        found
+    }
+
+    fn give_up(&mut self, slot: NonNull<ReplySlot>, error: AskError<M::Rejection>) -> Poll<Answer<M::Reply, M::Rejection>> {
+        self.end();
+        // SAFETY: we are the asker and forget the slot. An answer of this very moment is taken.
+        Poll::Ready(unsafe { ReplySlot::close(slot) }.unwrap_or(Err(error)))
+    }
+
+    fn end(&mut self) {
+        self.state = State::Done;
+        if let Some(timer) = self.timer.take() {
+            self.target.system().timers().cancel(timer);
+        }
+        if let Some(asker) = self.asker.take() {
+            // Another ask of the same handler may have written since.
+            let _ = asker.waits_for.compare_exchange(self.target.id, 0, SeqCst, Relaxed);
+        }
+    }
+}
+
+impl<M: Message> Drop for AskFuture<'_, M> {
+    #[inline]
+    fn drop(&mut self) {
+        let slot = match self.state {
+            State::Done | State::Refused(_) => return,
+            State::Fresh(slot) => {
+                // Nobody was told to run the target, and there may be mail behind ours.
+                if self.target.state.mail() {
+                    self.target.schedule();
+                }
+                slot
+            }
+            State::Waiting(slot) => slot,
+        };
+        self.end();
+        // SAFETY: we are the asker and forget the slot.
+        drop(unsafe { ReplySlot::close::<Answer<M::Reply, M::Rejection>>(slot) });
+    }
+}
+
+impl<M: Message> fmt::Debug for AskFuture<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AskFuture").field("target", &self.target.path()).finish_non_exhaustive()
+    }
+}

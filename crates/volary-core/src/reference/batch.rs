@@ -1,0 +1,60 @@
+//! Many messages at once.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use super::ask::AskFuture;
+use super::reply_to::Answer;
+use crate::actor::Message;
+
+/// Several asks to one actor under way; yields their answers in the order asked.
+///
+/// ```
+/// # use volary_core::{Accepts, ActorRef, Message};
+/// # async fn ask<T: Accepts<M>, M: Message>(who: ActorRef<T>, messages: Vec<M>) {
+/// for answer in who.ask_all(messages).await {
+///     // each answer is a result of its own
+/// #   let _ = answer;
+/// }
+/// # }
+/// ```
+#[must_use = "futures do nothing unless polled"]
+#[derive(Debug)]
+pub struct AskAll<'a, M: Message> {
+    pending: Vec<Option<AskFuture<'a, M>>>,
+    answers: Vec<Option<Answer<M::Reply, M::Rejection>>>,
+}
+
+impl<'a, M: Message> AskAll<'a, M> {
+    pub(crate) fn new(asks: impl Iterator<Item = AskFuture<'a, M>>) -> Self {
+        let pending: Vec<_> = asks.map(Some).collect();
+        let answers = pending.iter().map(|_| None).collect();
+        AskAll { pending, answers }
+    }
+}
+
+impl<M: Message> Unpin for AskAll<'_, M> {}
+
+impl<M: Message> Future for AskAll<'_, M> {
+    type Output = Vec<Answer<M::Reply, M::Rejection>>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let mut waiting = false;
+        for (pending, answer) in this.pending.iter_mut().zip(&mut this.answers) {
+            let Some(ask) = pending else { continue };
+            match Pin::new(ask).poll(task) {
+                Poll::Ready(ready) => {
+                    *pending = None;
+                    *answer = Some(ready);
+                }
+                Poll::Pending => waiting = true,
+            }
+        }
+        if waiting {
+            return Poll::Pending;
+        }
+        Poll::Ready(this.answers.drain(..).flatten().collect())
+    }
+}

@@ -1,0 +1,79 @@
+//! Finding actors that wait for each other.
+//!
+//! A handler that waits for an answer writes down whom it asked. Before it sleeps it follows these
+//! notes from the actor it asked; if they lead back to itself, nobody in the ring would ever answer
+//! and the ask ends at once, naming the ring. Each writes before it follows, so of two that close a
+//! ring at the same time at least one sees it.
+
+use std::fmt;
+
+use crate::cell::Header;
+use crate::sync::atomic::Ordering::*;
+
+/// Longer rings are left to the deadline.
+const LONGEST: usize = 64;
+
+/// Actors that would have waited for each other for ever, by path; the first is the asker.
+///
+/// ```
+/// # use volary_core::{AskError};
+/// # fn show(error: AskError) {
+/// if let AskError::Cycle(cycle) = error {
+///     println!("{cycle}"); // /user/a asks /user/b asks /user/a: …
+/// }
+/// # }
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Cycle(Box<[String]>);
+
+impl Cycle {
+    /// The paths of the actors in the ring, beginning with the asker.
+    ///
+    /// ```
+    /// # fn show(cycle: &volary_core::Cycle) {
+    /// assert!(cycle.members().len() >= 1);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn members(&self) -> &[String] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Cycle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for path in &self.0 {
+            write!(f, "{path} asks ")?;
+        }
+        write!(f, "{}: none of them can answer", self.0.first().map_or("?", |path| path))
+    }
+}
+
+impl fmt::Debug for Cycle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Follows the notes from `target`; the ring, if they lead back to `asker`.
+pub(crate) fn find(asker: &Header, target: &Header) -> Option<Cycle> {
+    let mut ring = vec![asker.path().to_string()];
+    if target.id == asker.id {
+        return Some(Cycle(ring.into()));
+    }
+    let mut next = target.waits_for.load(SeqCst);
+    if next == 0 {
+        return None;
+    }
+    ring.push(target.path().to_string());
+    let directory = asker.system().directory();
+    while next != 0 && ring.len() <= LONGEST {
+        if next == asker.id {
+            return Some(Cycle(ring.into()));
+        }
+        let actor = directory.get(next)?;
+        ring.push(actor.path().to_string());
+        next = actor.waits_for.load(SeqCst);
+    }
+    None
+}

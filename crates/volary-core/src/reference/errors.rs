@@ -1,0 +1,238 @@
+//! How sending, asking and spawning can fail, and what to do then.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::time::Duration;
+
+use super::cycle::Cycle;
+use crate::actor::{Fault, Rejection};
+use crate::mailbox::Refusal;
+use crate::tree::{NameError, Path};
+
+/// A `tell` that was refused. The message comes back.
+///
+/// ```
+/// # use volary_core::TellError;
+/// let error = TellError::Full("hello");
+/// assert_eq!(error.into_message(), "hello");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TellError<M> {
+    /// The actor has stopped, or is about to. Look it up again or give up.
+    Stopped(M),
+    /// The mailbox is full. Use `send(..).await` to wait for room, or shed load.
+    Full(M),
+}
+
+impl<M> TellError<M> {
+    pub(crate) fn new(refusal: Refusal, message: M) -> Self {
+        match refusal {
+            Refusal::Closed => TellError::Stopped(message),
+            Refusal::Full => TellError::Full(message),
+        }
+    }
+
+    /// The message that was not sent.
+    ///
+    /// ```
+    /// # use volary_core::TellError;
+    /// assert_eq!(TellError::Stopped(7).into_message(), 7);
+    /// ```
+    pub fn into_message(self) -> M {
+        match self {
+            TellError::Stopped(message) | TellError::Full(message) => message,
+        }
+    }
+
+    /// Whether the mailbox was full, so that trying again may help.
+    ///
+    /// ```
+    /// # use volary_core::TellError;
+    /// assert!(TellError::Full(7).is_full());
+    /// ```
+    pub fn is_full(&self) -> bool {
+        matches!(self, TellError::Full(_))
+    }
+}
+
+impl<M> fmt::Debug for TellError<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = std::any::type_name::<M>();
+        match self {
+            TellError::Stopped(_) => write!(f, "Stopped({name})"),
+            TellError::Full(_) => write!(f, "Full({name})"),
+        }
+    }
+}
+
+impl<M> fmt::Display for TellError<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TellError::Stopped(_) => f.write_str("the actor has stopped"),
+            TellError::Full(_) => f.write_str("the mailbox is full"),
+        }
+    }
+}
+
+impl<M> std::error::Error for TellError<M> {}
+
+/// A `send` that was refused. The message comes back.
+///
+/// ```
+/// # use volary_core::{SendError, TellError};
+/// let error = SendError::Refused(TellError::Full("hello"));
+/// assert_eq!(error.into_message(), "hello");
+/// ```
+#[non_exhaustive]
+pub enum SendError<M> {
+    /// As for `tell`.
+    Refused(TellError<M>),
+    /// There was no room within the deadline.
+    Timeout(M),
+}
+
+impl<M> SendError<M> {
+    /// The message that was not sent.
+    ///
+    /// ```
+    /// # use volary_core::SendError;
+    /// assert_eq!(SendError::Timeout(7).into_message(), 7);
+    /// ```
+    pub fn into_message(self) -> M {
+        match self {
+            SendError::Refused(error) => error.into_message(),
+            SendError::Timeout(message) => message,
+        }
+    }
+}
+
+impl<M> fmt::Debug for SendError<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SendError::Refused(error) => write!(f, "Refused({error:?})"),
+            SendError::Timeout(_) => write!(f, "Timeout({})", std::any::type_name::<M>()),
+        }
+    }
+}
+
+impl<M> fmt::Display for SendError<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SendError::Refused(error) => error.fmt(f),
+            SendError::Timeout(_) => f.write_str("the mailbox had no room within the deadline"),
+        }
+    }
+}
+
+impl<M> std::error::Error for SendError<M> {}
+
+/// An `ask` that got no answer of the expected kind. It ends exactly once, in one of these ways.
+///
+/// ```
+/// # use volary_core::AskError;
+/// # #[derive(Debug)] struct Overdrawn { missing: i64 }
+/// # impl volary_core::Rejection for Overdrawn {}
+/// # fn show(error: AskError<Overdrawn>) {
+/// match error {
+///     AskError::Rejected(Overdrawn { missing }) => println!("short of {missing}"),
+///     AskError::Timeout { after } => println!("no answer within {after:?}"),
+///     other => println!("{other}"),
+/// }
+/// # }
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError<R: Rejection = Infallible> {
+    /// The actor answered "no".
+    #[error("rejected: {0:?}")]
+    Rejected(R),
+    /// The actor crashed on this very message.
+    #[error("the actor failed on this message: {0}")]
+    Failed(#[source] Fault),
+    /// The message was handled and its `ReplyTo` dropped unused.
+    #[error("the message was handled without an answer")]
+    NoReply,
+    /// The mailbox was full: the message was not taken.
+    #[error("the mailbox is full")]
+    Full,
+    /// The actor had stopped, or stopped before it came to the message.
+    #[error("the actor has stopped")]
+    Stopped,
+    /// No answer came in time. The message is not handled any more if it was not begun.
+    #[error("no answer within {after:?}")]
+    Timeout {
+        /// How long the asker was willing to wait.
+        after: Duration,
+    },
+    /// Waiting would never end: the actors named wait for each other.
+    #[error("{0}")]
+    Cycle(Cycle),
+    /// The asker's own actor was restarted, and its question with it.
+    #[error("the ask was cancelled")]
+    Cancelled,
+}
+
+/// A `spawn` that did not lead to a running actor. Nothing is left behind.
+///
+/// ```
+/// # use volary_core::SpawnError;
+/// # fn show(error: SpawnError) {
+/// if let SpawnError::Duplicate { path } = error {
+///     println!("there is a {path} already");
+/// }
+/// # }
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpawnError {
+    /// The name cannot be used; the reason says why.
+    #[error("cannot name an actor {name:?}: {reason}")]
+    Name {
+        /// The name that was asked for.
+        name: String,
+        /// What is wrong with it.
+        #[source]
+        reason: NameError,
+    },
+    /// A sibling has this name. Choose another, or look that one up.
+    #[error("an actor named {path} exists already")]
+    Duplicate {
+        /// Where it lives.
+        path: Path,
+    },
+    /// The parent, or the whole system, is stopping.
+    #[error("cannot spawn below {parent}: it is stopping")]
+    Stopping {
+        /// The parent.
+        parent: Path,
+    },
+    /// The factory or the `started` hook failed as often as the settings allow.
+    #[error("{path} did not start after {attempts} attempts: {fault}")]
+    Start {
+        /// Where it would have lived.
+        path: Path,
+        /// How often it was tried.
+        attempts: u32,
+        /// The last fault.
+        #[source]
+        fault: Fault,
+    },
+    /// No dispatcher of this name was given to the builder.
+    #[error("there is no dispatcher named {name:?}; the builder knows {known}")]
+    UnknownDispatcher {
+        /// The name that was asked for.
+        name: String,
+        /// Those there are.
+        known: String,
+    },
+    /// A bounded mailbox needs room for at least one message.
+    #[error("a bounded mailbox needs a capacity of at least 1, not {capacity}")]
+    Capacity {
+        /// What was asked for.
+        capacity: usize,
+    },
+    /// There are more actors than ids (2^28 on each of eight shelves).
+    #[error("the system has no id left for another actor")]
+    Exhausted,
+}

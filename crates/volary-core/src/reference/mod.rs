@@ -1,0 +1,36 @@
+//! References: how messages are sent, asked and answered.
+//!
+//! [`ActorRef`] is typed by anything that accepts messages, [`Recipient`] by one message alone.
+//! [`post`] puts a message into a mailbox; [`ask`] waits for its answer through a
+//! [`reply slot`](ReplySlot), whose other end is a [`ReplyTo`].
+
+mod actor_ref;
+mod ask;
+mod batch;
+mod cycle;
+mod errors;
+mod id;
+mod post;
+mod recipient;
+mod reply_slot;
+mod reply_to;
+mod send;
+mod spawn;
+mod target;
+mod watch;
+
+pub use actor_ref::{ActorRef, WeakRef};
+pub use ask::{Ask, AskFuture};
+pub use batch::AskAll;
+pub use cycle::Cycle;
+pub use errors::{AskError, SendError, SpawnError, TellError};
+pub use id::ActorId;
+pub use recipient::Recipient;
+pub(crate) use reply_slot::ReplySlot;
+pub use reply_to::ReplyTo;
+pub use send::SendFuture;
+pub(crate) use spawn::{StartError, StartReport, spawn_guardian};
+pub use spawn::{Spawn, SpawnFuture};
+pub use target::{Accepts, Covers, Target};
+pub(crate) use watch::{post_terminated, unwatch, watch};
+pub use watch::Termination;

@@ -1,0 +1,110 @@
+//! Putting a message into a mailbox: the bottom of `tell`, `ask` and everything that sends.
+
+use crate::actor::Message;
+use crate::cell::{Header, MailboxRule};
+use crate::dispatch::Host;
+use crate::mailbox::{BELL, Envelope, Letter, MessageTable, Refusal};
+
+/// Queues a message. The caller then sees to it that the actor runs.
+#[inline]
+pub(crate) fn post<M: Message>(
+    cell: &Header,
+    table: &'static MessageTable,
+    envelope: Envelope,
+    message: M,
+) -> Result<(), (Refusal, M)> {
+    if cell.log.is_guarded() {
+        return post_guarded(cell, table, envelope, message);
+    }
+    write(cell, table, envelope, message, u64::MAX)
+}
+
+/// Queues a message that no bound applies to, such as `Terminated`.
+pub(crate) fn post_exempt<M: Message>(
+    cell: &Header,
+    table: &'static MessageTable,
+    envelope: Envelope,
+    message: M,
+) -> Result<(), (Refusal, M)> {
+    write(cell, table, envelope, message, u64::MAX)
+}
+
+#[inline]
+fn write<M: Message>(
+    cell: &Header,
+    table: &'static MessageTable,
+    envelope: Envelope,
+    message: M,
+    bound: u64,
+) -> Result<(), (Refusal, M)> {
+    match cell.log.reserve(envelope.record_words::<M>(), bound, cell) {
+        Ok(room) => {
+            // SAFETY: the room has the length of this record, and all of it is written before it is
+            // published.
+            unsafe {
+                let first = envelope.write(room.as_ptr(), table, message);
+                room.publish(first);
+            }
+            Ok(())
+        }
+        Err(refusal) => Err((refusal, message)),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn post_guarded<M: Message>(
+    cell: &Header,
+    table: &'static MessageTable,
+    envelope: Envelope,
+    message: M,
+) -> Result<(), (Refusal, M)> {
+    let rule = match cell.extras_if_any() {
+        Some(extras) => &extras.mailbox,
+        None => &MailboxRule::Open,
+    };
+    match rule {
+        MailboxRule::Open => write(cell, table, envelope, message, u64::MAX),
+        MailboxRule::Bounded(bound) => write(cell, table, envelope, message, bound.capacity),
+        MailboxRule::Custom(mailbox) => {
+            let bell = Envelope { sender: envelope.sender, deadline: 0, reply: None };
+            let room = match cell.log.reserve(bell.record_words::<()>(), u64::MAX, cell) {
+                Ok(room) => room,
+                Err(refusal) => return Err((refusal, message)),
+            };
+            let letter = Letter::new(cell.to_ref(), table, envelope, message);
+            let pushed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| mailbox.push(letter)));
+            // The bell rings in any case: its room is reserved. In vain, it is simply ignored.
+            // SAFETY: as in `write`.
+            unsafe {
+                let first = bell.write(room.as_ptr(), &BELL, ());
+                room.publish(first);
+            }
+            match pushed {
+                Ok(Ok(())) => Ok(()),
+                Ok(Err(letter)) => match letter.into_message() {
+                    Some(message) => Err((Refusal::Full, message)),
+                    None => Ok(()), // the mailbox refused another letter in its place; that one is dead now
+                },
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+    }
+}
+
+/// What goes with a message sent from here: the running actor and what is left of its time.
+#[inline]
+pub(crate) fn envelope_from_here(cell: &Header) -> Envelope {
+    Host::with(|host| {
+        let ambient = host.ambient();
+        if ambient.id == 0 {
+            return Envelope::OUTSIDE;
+        }
+        if let Some(worker) = host.worker() {
+            worker.sent(host.count_sent());
+        }
+        let deadline = if ambient.deadline | ambient.patience == 0 { 0 } else { cell.system().current_deadline(host) };
+        Envelope { sender: ambient.id, deadline, reply: None }
+    })
+    .unwrap_or(Envelope::OUTSIDE)
+}

@@ -1,0 +1,287 @@
+//! The place where an answer meets its asker: a one-shot with two owners, from a pool.
+//!
+//! ```text
+//!   asker ──owns──▶ slot ◀──owns── replier (the record, then the ReplyTo)
+//! ```
+//!
+//! The slot belongs to both until one of them lets go; the second frees it. So a late reply finds
+//! either a live slot marked `CLOSED` or, having been the first, leaves a `COMPLETE` one for the
+//! asker. No generation is needed and no memory outlives its users. The common case, a reply before
+//! anybody waits, is a single compare-and-swap.
+
+use std::cell::{Cell, UnsafeCell};
+use std::mem::{MaybeUninit, align_of, size_of};
+use std::ptr::NonNull;
+use std::task::{Poll, Waker};
+
+use crate::sync::Spin;
+use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
+
+/// The asker's waker is in the slot.
+const WAITING: u32 = 1;
+/// The replier has taken hold of the waker and is about to complete.
+const REPLYING: u32 = 1 << 1;
+/// The answer is there; the replier is gone.
+const COMPLETE: u32 = 1 << 2;
+/// The asker is gone.
+const CLOSED: u32 = 1 << 3;
+
+const VALUE_WORDS: usize = 8;
+
+/// Answers up to this size stay in the slot; larger ones are boxed.
+const fn is_inline<V>() -> bool {
+    size_of::<V>() <= VALUE_WORDS * 8 && align_of::<V>() <= 8
+}
+
+pub(crate) struct ReplySlot {
+    state: AtomicU32,
+    /// When the asker gives up, in nanoseconds of the clock; 0 while nobody had to look.
+    deadline: AtomicU64,
+    /// How long the asker is willing to wait, in nanoseconds.
+    patience: Cell<u64>,
+    waker: UnsafeCell<Option<Waker>>,
+    value: UnsafeCell<MaybeUninit<[u64; VALUE_WORDS]>>,
+}
+
+/// What became of an answer.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+pub(crate) enum Delivered {
+    ToAsker,
+    /// The asker had given up; the answer was dropped.
+    TooLate,
+}
+
+impl ReplySlot {
+    fn new() -> Self {
+        ReplySlot {
+            state: AtomicU32::new(0),
+            deadline: AtomicU64::new(0),
+            patience: Cell::new(0),
+            waker: UnsafeCell::new(None),
+            value: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+
+    /// A slot owned by an asker and a replier.
+    pub(crate) fn take(patience: u64) -> NonNull<ReplySlot> {
+        let slot = pool::take();
+        slot.patience.set(patience);
+        slot.state.store(0, Relaxed);
+        slot.deadline.store(0, Relaxed);
+        NonNull::from(Box::leak(slot))
+    }
+
+    /// Ends the slot: called by the second of its two owners.
+    ///
+    /// # Safety
+    /// Nobody else owns the slot any more.
+    pub(crate) unsafe fn free(slot: NonNull<ReplySlot>) {
+        // SAFETY: made by `Box::leak` in `take`; the caller is the last owner.
+        let mut slot = unsafe { Box::from_raw(slot.as_ptr()) };
+        *slot.waker.get_mut() = None;
+        pool::give(slot);
+    }
+
+    pub(crate) fn patience(&self) -> u64 {
+        self.patience.get()
+    }
+
+    pub(crate) fn deadline(&self) -> u64 {
+        self.deadline.load(Relaxed)
+    }
+
+    pub(crate) fn stamp(&self, deadline: u64) {
+        self.deadline.store(deadline, Relaxed);
+    }
+
+    /// Whether the asker has given up, so that the question need not be looked at.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.state.load(Acquire) & CLOSED != 0
+    }
+
+    /// Whether the answer is there.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.state.load(Acquire) & COMPLETE != 0
+    }
+
+    /// The replier answers and lets go.
+    ///
+    /// # Safety
+    /// The caller is the replier, and the asker expects a `V`.
+    #[inline]
+    pub(crate) unsafe fn complete<V>(slot: NonNull<ReplySlot>, value: V) -> Delivered {
+        // SAFETY: the replier's share keeps the slot alive until it lets go below.
+        let this = unsafe { slot.as_ref() };
+        // SAFETY: only the replier writes the value, and the asker reads it after COMPLETE.
+        unsafe { this.write(value) };
+        if this.state.compare_exchange(0, COMPLETE, AcqRel, Acquire).is_ok() {
+            return Delivered::ToAsker;
+        }
+        // SAFETY: as the caller promised.
+        unsafe { Self::complete_slow::<V>(slot) }
+    }
+
+    #[cold]
+    unsafe fn complete_slow<V>(slot: NonNull<ReplySlot>) -> Delivered {
+        // SAFETY: as in `complete`.
+        let this = unsafe { slot.as_ref() };
+        // After REPLYING the asker leaves the waker alone, so it can be moved out before COMPLETE
+        // lets the asker free the slot.
+        let before = this.state.fetch_or(REPLYING, AcqRel);
+        if before & CLOSED == 0 {
+            // SAFETY: WAITING was published by the asker after it wrote the waker; REPLYING gives
+            // it to us.
+            let waker = (before & WAITING != 0).then(|| unsafe { (*this.waker.get()).take() }).flatten();
+            if this.state.fetch_or(COMPLETE, AcqRel) & CLOSED == 0 {
+                // The slot is the asker's now.
+                if let Some(waker) = waker {
+                    waker.wake();
+                }
+                return Delivered::ToAsker;
+            }
+        }
+        // SAFETY: the asker is gone, so the value and the slot are ours alone.
+        unsafe {
+            drop(this.read::<V>());
+            Self::free(slot);
+        }
+        Delivered::TooLate
+    }
+
+    /// The asker looks for the answer, leaving its waker if there is none. A ready answer frees the
+    /// slot.
+    ///
+    /// # Safety
+    /// The caller is the asker and expects a `V`; after `Ready` it does not touch the slot.
+    pub(crate) unsafe fn poll<V>(slot: NonNull<ReplySlot>, waker: &Waker) -> Poll<V> {
+        // SAFETY: the asker's share keeps the slot alive.
+        let this = unsafe { slot.as_ref() };
+        let mut state = this.state.load(Acquire);
+        if state & (COMPLETE | WAITING) == WAITING {
+            // Take the waker back before looking at it: a replier that begins now leaves it alone.
+            state = this.state.fetch_and(!WAITING, AcqRel);
+        }
+        if state & COMPLETE == 0 {
+            if state & REPLYING == 0 {
+                // SAFETY: WAITING is unset and no replier had begun before it was, so the waker is
+                // ours to write.
+                let current = unsafe { &mut *this.waker.get() };
+                if !current.as_ref().is_some_and(|w| w.will_wake(waker)) {
+                    *current = Some(waker.clone());
+                }
+                state = this.state.fetch_or(WAITING, AcqRel);
+                if state & (COMPLETE | REPLYING) == 0 {
+                    return Poll::Pending;
+                }
+            }
+            let mut spin = Spin::new();
+            while this.state.load(Acquire) & COMPLETE == 0 {
+                spin.pause();
+            }
+        }
+        // SAFETY: COMPLETE was seen with Acquire: the value is written and the replier is gone.
+        Poll::Ready(unsafe { Self::finish(slot) })
+    }
+
+    /// Takes an answer that `is_complete` has shown, and frees the slot.
+    ///
+    /// # Safety
+    /// The caller is the asker, expects a `V`, has seen `COMPLETE` and does not touch the slot again.
+    #[inline]
+    pub(crate) unsafe fn finish<V>(slot: NonNull<ReplySlot>) -> V {
+        // SAFETY: the replier is gone, both shares are ours.
+        unsafe {
+            let value = slot.as_ref().read::<V>();
+            Self::free(slot);
+            value
+        }
+    }
+
+    /// The asker gives up. Returns the answer if it came in this very moment.
+    ///
+    /// # Safety
+    /// The caller is the asker, expects a `V`, and does not touch the slot afterwards.
+    pub(crate) unsafe fn close<V>(slot: NonNull<ReplySlot>) -> Option<V> {
+        // SAFETY: the asker's share keeps the slot alive up to this operation.
+        let before = unsafe { slot.as_ref() }.state.fetch_or(CLOSED, AcqRel);
+        if before & COMPLETE != 0 {
+            // SAFETY: complete: the replier has left the slot to us.
+            return Some(unsafe { Self::finish(slot) });
+        }
+        None
+    }
+
+    /// # Safety
+    /// The caller is the replier and writes once.
+    #[inline]
+    unsafe fn write<V>(&self, value: V) {
+        // SAFETY: size and alignment were checked by `is_inline`; nobody reads before COMPLETE.
+        unsafe {
+            let place = self.value.get().cast::<u64>();
+            if is_inline::<V>() {
+                place.cast::<V>().write(value);
+            } else {
+                place.cast::<Box<V>>().write(Box::new(value));
+            }
+        }
+    }
+
+    /// # Safety
+    /// A `V` was written and is read once.
+    #[inline]
+    unsafe fn read<V>(&self) -> V {
+        // SAFETY: the counterpart of `write`.
+        unsafe {
+            let place = self.value.get().cast::<u64>();
+            if is_inline::<V>() { place.cast::<V>().read() } else { *place.cast::<Box<V>>().read() }
+        }
+    }
+}
+
+#[cfg(not(any(volary_loom, volary_shuttle)))]
+mod pool {
+    use super::ReplySlot;
+    use std::cell::RefCell;
+
+    const PER_THREAD: usize = 256;
+
+    thread_local! {
+        static LOCAL: RefCell<Vec<Box<ReplySlot>>> = const { RefCell::new(Vec::new()) };
+    }
+
+    #[inline]
+    pub(super) fn take() -> Box<ReplySlot> {
+        LOCAL.try_with(|local| local.borrow_mut().pop()).ok().flatten().unwrap_or_else(|| Box::new(ReplySlot::new()))
+    }
+
+    #[inline]
+    pub(super) fn give(slot: Box<ReplySlot>) {
+        let _ = LOCAL.try_with(|local| {
+            let mut local = local.borrow_mut();
+            if local.len() < PER_THREAD {
+                local.push(slot);
+            }
+        });
+    }
+}
+
+#[cfg(any(volary_loom, volary_shuttle))]
+mod pool {
+    use super::ReplySlot;
+
+    pub(super) fn take() -> Box<ReplySlot> {
+        Box::new(ReplySlot::new())
+    }
+    pub(super) fn give(slot: Box<ReplySlot>) {
+        drop(slot);
+    }
+}
+
+// SAFETY: see the protocol above; every field is handed over by the state word.
+unsafe impl Sync for ReplySlot {}
+// SAFETY: as above.
+unsafe impl Send for ReplySlot {}
+
+#[cfg(test)]
+#[path = "reply_slot_tests.rs"]
+mod tests;

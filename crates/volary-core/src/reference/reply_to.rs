@@ -1,0 +1,133 @@
+//! The right to answer one ask.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+use super::errors::AskError;
+use super::reply_slot::{Delivered, ReplySlot};
+use crate::actor::{Fault, Rejection};
+use crate::dispatch::{Ending, Host};
+
+/// What an asker receives.
+pub(crate) type Answer<T, R> = Result<T, AskError<R>>;
+
+/// Answers one ask, now or later, from here or from somewhere else.
+///
+/// It is the receiving half of [`Respond`](crate::Respond). Used once; dropped unused it ends the
+/// ask with [`AskError::NoReply`]. If the message was told rather than asked, nobody waits and the
+/// answer is dropped.
+///
+/// ```
+/// # use volary_core::ReplyTo;
+/// fn finish(reply: ReplyTo<u32>) {
+///     if reply.is_wanted() {
+///         reply.send(42);
+///     }
+/// }
+/// ```
+#[must_use = "dropping it ends the ask with `NoReply`"]
+pub struct ReplyTo<T: Send + 'static, R: Rejection = Infallible> {
+    slot: Option<NonNull<ReplySlot>>,
+    answer: PhantomData<fn(T, R)>,
+}
+
+// SAFETY: the slot is made to be answered from any thread, and the answer is `Send`.
+unsafe impl<T: Send + 'static, R: Rejection> Send for ReplyTo<T, R> {}
+// SAFETY: a shared reference only looks at the slot's atomic state.
+unsafe impl<T: Send + 'static, R: Rejection> Sync for ReplyTo<T, R> {}
+
+impl<T: Send + 'static, R: Rejection> ReplyTo<T, R> {
+    #[inline]
+    pub(crate) fn from_slot(slot: Option<NonNull<ReplySlot>>) -> Self {
+        ReplyTo { slot, answer: PhantomData }
+    }
+
+    /// Takes the slot out, to hand it to another actor.
+    pub(crate) fn into_slot(mut self) -> Option<NonNull<ReplySlot>> {
+        self.slot.take()
+    }
+
+    /// Answers.
+    ///
+    /// ```
+    /// # use volary_core::ReplyTo;
+    /// fn answer(reply: ReplyTo<&'static str>) { reply.send("hello") }
+    /// ```
+    #[inline]
+    pub fn send(mut self, answer: T) {
+        if let Some(slot) = self.slot.take() {
+            end::<T, R>(slot, Ok(answer));
+        }
+    }
+
+    /// Answers "no".
+    ///
+    /// ```
+    /// # #[derive(Debug)] struct Closed; impl volary_core::Rejection for Closed {}
+    /// # use volary_core::ReplyTo;
+    /// fn refuse(reply: ReplyTo<u32, Closed>) { reply.reject(Closed) }
+    /// ```
+    pub fn reject(mut self, rejection: R) {
+        match self.slot.take() {
+            Some(slot) => end::<T, R>(slot, Err(AskError::Rejected(rejection))),
+            None => crate::system::unheard_rejection(&rejection),
+        }
+    }
+
+    /// Answers that the work failed, without crashing the actor that says so.
+    ///
+    /// ```
+    /// # use volary_core::{Fault, ReplyTo};
+    /// fn give_up(reply: ReplyTo<u32>) { reply.fail(&Fault::msg("the backend is gone")) }
+    /// ```
+    pub fn fail(mut self, fault: &Fault) {
+        if let Some(slot) = self.slot.take() {
+            end::<T, R>(slot, Err(AskError::Failed(fault.clone())));
+        }
+    }
+
+    /// Whether somebody still waits for the answer.
+    ///
+    /// ```
+    /// # use volary_core::ReplyTo;
+    /// fn worth_it(reply: &ReplyTo<u32>) -> bool { reply.is_wanted() }
+    /// ```
+    #[must_use]
+    pub fn is_wanted(&self) -> bool {
+        // SAFETY: this is the replier's share, which keeps the slot alive.
+        self.slot.is_some_and(|slot| !unsafe { slot.as_ref() }.is_abandoned())
+    }
+}
+
+#[inline]
+fn end<T: Send + 'static, R: Rejection>(slot: NonNull<ReplySlot>, answer: Answer<T, R>) {
+    // SAFETY: the slot was taken out of the one `ReplyTo` for it, whose types are the asker's.
+    if unsafe { ReplySlot::complete::<Answer<T, R>>(slot, answer) } == Delivered::TooLate {
+        crate::system::count_late_reply();
+    }
+}
+
+impl<T: Send + 'static, R: Rejection> Drop for ReplyTo<T, R> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(slot) = self.slot.take() {
+            let ending = Host::with(Host::ending).unwrap_or(Ending::NoReply);
+            end::<T, R>(
+                slot,
+                Err(match ending {
+                    Ending::NoReply => AskError::NoReply,
+                    Ending::Failed(fault) => AskError::Failed(fault),
+                    Ending::Stopped => AskError::Stopped,
+                }),
+            );
+        }
+    }
+}
+
+impl<T: Send + 'static, R: Rejection> fmt::Debug for ReplyTo<T, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReplyTo").field("wanted", &self.is_wanted()).finish()
+    }
+}

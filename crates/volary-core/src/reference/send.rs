@@ -1,0 +1,111 @@
+//! Sending to a bounded mailbox and waiting for room, without blocking a thread.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use super::errors::{SendError, TellError};
+use super::post::{envelope_from_here, post};
+use crate::actor::Message;
+use crate::cell::{CellRef, MailboxRule};
+use crate::mailbox::{MessageTable, Refusal};
+use crate::time::{Moment, TimerId};
+
+/// A `send` under way.
+///
+/// Cancel safe: dropped before it is ready, the message was not sent and goes with it.
+#[must_use = "futures do nothing unless polled"]
+pub struct SendFuture<'a, M: Message> {
+    target: &'a CellRef,
+    table: &'static MessageTable,
+    message: Option<M>,
+    deadline: Option<Moment>,
+    timer: Option<TimerId>,
+}
+
+impl<'a, M: Message> SendFuture<'a, M> {
+    pub(crate) fn new(target: &'a CellRef, table: &'static MessageTable, message: M) -> Self {
+        SendFuture { target, table, message: Some(message), deadline: None, timer: None }
+    }
+
+    fn attempt(&mut self) -> Option<Result<(), (Refusal, M)>> {
+        let message = self.message.take()?;
+        let sent = post(self.target, self.table, envelope_from_here(self.target), message);
+        if sent.is_ok() && self.target.state.mail() {
+            self.target.schedule();
+        }
+        Some(sent)
+    }
+
+    /// The bound to wait at, if this mailbox lets senders wait.
+    fn waits(&self) -> Option<&'a crate::cell::Bound> {
+        match &self.target.extras_if_any()?.mailbox {
+            MailboxRule::Bounded(bound) if bound.waits => Some(bound),
+            _ => None,
+        }
+    }
+}
+
+impl<M: Message> Unpin for SendFuture<'_, M> {}
+
+impl<M: Message> Future for SendFuture<'_, M> {
+    type Output = Result<(), SendError<M>>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut registered = false;
+        loop {
+            let message = match self.attempt() {
+                None => panic!("a send was polled after it had ended"),
+                Some(Ok(())) => return Poll::Ready(Ok(())),
+                Some(Err((Refusal::Full, message))) => message,
+                Some(Err((refusal, message))) => {
+                    return Poll::Ready(Err(SendError::Refused(TellError::new(refusal, message))));
+                }
+            };
+            let Some(bound) = self.waits() else {
+                return Poll::Ready(Err(SendError::Refused(TellError::Full(message))));
+            };
+            self.message = Some(message);
+            if !registered {
+                // Register, then look once more: room made in between is not missed.
+                bound.wait(task.waker());
+                registered = true;
+                continue;
+            }
+            let system = self.target.system();
+            let now = system.now();
+            let patience = system.send_patience();
+            let deadline = *self.deadline.get_or_insert(now + patience);
+            if now >= deadline {
+                if let Some(message) = self.message.take() {
+                    return Poll::Ready(Err(SendError::Timeout(message)));
+                }
+            }
+            if let Some(timer) = self.timer.take() {
+                system.timers().cancel(timer);
+            }
+            self.timer = Some(system.timers().insert(deadline, task.waker().clone()));
+            return Poll::Pending;
+        }
+    }
+}
+
+impl<M: Message> Drop for SendFuture<'_, M> {
+    fn drop(&mut self) {
+        if let Some(timer) = self.timer.take() {
+            self.target.system().timers().cancel(timer);
+            // A wake-up meant for us may have been the only one: pass it on.
+            if self.message.is_some()
+                && let Some(bound) = self.waits()
+            {
+                bound.room(1);
+            }
+        }
+    }
+}
+
+impl<M: Message> std::fmt::Debug for SendFuture<'_, M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SendFuture").field("target", &self.target.path()).finish_non_exhaustive()
+    }
+}

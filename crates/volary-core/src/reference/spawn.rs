@@ -1,0 +1,420 @@
+//! Starting actors.
+//!
+//! The maker owns a new cell and runs its factory and `started` hook where it stands, so a start
+//! that does not wait for anything is complete when the call returns. A hook that suspends is left
+//! to the workers and the maker waits; actors of other dispatchers start on their own threads.
+
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use super::actor_ref::ActorRef;
+use super::errors::SpawnError;
+use super::reply_slot::ReplySlot;
+use crate::actor::{Actor, Directive, Dispatcher, Fault, MailboxKind, Product, Props};
+use crate::cell::lifecycle::Phase;
+use crate::cell::{Birth, Bound, CellRef, Extras, MailboxRule, cell_table, create};
+use crate::dispatch::{Host, TurnEnd, start_turn};
+use crate::system::SystemCore;
+use crate::tree::{Path, validate_name};
+
+/// Why a start failed.
+#[derive(Debug, Clone)]
+pub(crate) struct StartError {
+    pub(crate) attempts: u32,
+    pub(crate) fault: Fault,
+}
+
+type Report = Result<(), StartError>;
+
+/// The actor's end of a spawn that is still waited for.
+pub(crate) struct StartReport(Option<NonNull<ReplySlot>>);
+
+// SAFETY: a replier's share of a slot; see `ReplySlot`.
+unsafe impl Send for StartReport {}
+
+impl StartReport {
+    pub(crate) fn send(mut self, report: Report) {
+        if let Some(slot) = self.0.take() {
+            // SAFETY: the replier's share, used once; the spawner expects a `Report`.
+            unsafe { ReplySlot::complete::<Report>(slot, report) };
+        }
+    }
+}
+
+impl Drop for StartReport {
+    fn drop(&mut self) {
+        if let Some(slot) = self.0.take() {
+            let fault = Fault::msg("the system went away while it was starting");
+            // SAFETY: as in `send`.
+            unsafe { ReplySlot::complete::<Report>(slot, Err(StartError { attempts: 0, fault })) };
+        }
+    }
+}
+
+/// An actor about to be started: name it, give it options, and `.await` it.
+///
+/// ```
+/// # use volary_core::*;
+/// # struct Door; impl Actor for Door {}
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let system = ActorSystem::builder("demo").start().await?;
+/// let front = system.spawn(|| Door).named("front").await?;
+/// let back = system.spawn(|| Door).mailbox(MailboxKind::Bounded(16)).await?;
+/// assert_eq!(front.path().to_string(), "/user/front");
+/// assert!(back.name().starts_with('$')); // unnamed actors get a name of their own
+/// # system.stop().await?; Ok(()) }
+/// ```
+#[must_use = "an actor is started when this is awaited"]
+pub struct Spawn<F> {
+    /// None: the system has gone down.
+    parent: Option<CellRef>,
+    factory: F,
+    name: Option<String>,
+    props: Option<Props>,
+}
+
+impl<F> Spawn<F> {
+    pub(crate) fn new(parent: Option<CellRef>, factory: F) -> Self {
+        Spawn { parent, factory, name: None, props: None }
+    }
+
+    /// Names the actor: `[A-Za-z0-9][A-Za-z0-9_.-]*`, at most 255 bytes, unique among its siblings.
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # struct Door; impl Actor for Door {}
+    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
+    /// system.spawn(|| Door).named("front-door.1").await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Sets all options at once.
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # struct Door; impl Actor for Door {}
+    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
+    /// let props = Props::new().on_fault(Directive::Stop);
+    /// system.spawn(|| Door).props(props).await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn props(mut self, props: Props) -> Self {
+        self.props = Some(props);
+        self
+    }
+
+    /// Chooses the mailbox.
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # struct Door; impl Actor for Door {}
+    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
+    /// system.spawn(|| Door).mailbox(MailboxKind::Bounded(64)).await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn mailbox(mut self, mailbox: MailboxKind) -> Self {
+        self.props = Some(self.props.unwrap_or_default().mailbox(mailbox));
+        self
+    }
+
+    /// Chooses the dispatcher.
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # struct Door; impl Actor for Door {}
+    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
+    /// system.spawn(|| Door).dispatcher(Dispatcher::Blocking).await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn dispatcher(mut self, dispatcher: Dispatcher) -> Self {
+        self.props = Some(self.props.unwrap_or_default().dispatcher(dispatcher));
+        self
+    }
+
+    /// Says what happens on a fault.
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # struct Door; impl Actor for Door {}
+    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
+    /// system.spawn(|| Door).on_fault(Directive::Resume).await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn on_fault(mut self, directive: Directive) -> Self {
+        self.props = Some(self.props.unwrap_or_default().on_fault(directive));
+        self
+    }
+}
+
+impl<P, F> Spawn<F>
+where
+    P: Product,
+    F: Fn() -> P + Send + Sync + 'static,
+{
+    /// Starts the actor without waiting for its `started` hook: for plain `fn` handlers, which
+    /// cannot wait. A start that fails later is reported on the event stream and the log.
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # struct Door; impl Actor for Door {}
+    /// # fn f(system: &ActorSystem) -> Result<(), SpawnError> {
+    /// let door = system.spawn(|| Door).start()?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// What is wrong with name or options, or why the start failed if that is known at once.
+    pub fn start(self) -> Result<ActorRef<P::Actor>, SpawnError> {
+        let (cell, progress) = launch::<P, F>(self, Wait::No)?;
+        match progress {
+            Progress::Failed(error) => Err(failed(&cell, error)),
+            Progress::Started | Progress::Waiting(_) => Ok(ActorRef::from_cell(cell, ())),
+        }
+    }
+}
+
+impl<P, F> IntoFuture for Spawn<F>
+where
+    P: Product,
+    F: Fn() -> P + Send + Sync + 'static,
+{
+    type Output = Result<ActorRef<P::Actor>, SpawnError>;
+    type IntoFuture = SpawnFuture<P::Actor>;
+
+    fn into_future(self) -> SpawnFuture<P::Actor> {
+        SpawnFuture { state: Some(launch::<P, F>(self, Wait::Yes)), actor: PhantomData }
+    }
+}
+
+impl<F> fmt::Debug for Spawn<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spawn")
+            .field("parent", &self.parent.as_ref().map(|parent| parent.path()))
+            .field("name", &self.name)
+            .field("props", &self.props)
+            .finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    Yes,
+    No,
+}
+
+enum Progress {
+    Started,
+    Failed(StartError),
+    Waiting(NonNull<ReplySlot>),
+}
+
+/// A start under way. Dropping it does not stop the actor: it goes on starting.
+#[must_use = "futures do nothing unless polled"]
+pub struct SpawnFuture<A: Actor> {
+    state: Option<Result<(CellRef, Progress), SpawnError>>,
+    actor: PhantomData<fn() -> A>,
+}
+
+// SAFETY: the slot's asker share may move between threads.
+unsafe impl<A: Actor> Send for SpawnFuture<A> {}
+
+impl<A: Actor> Unpin for SpawnFuture<A> {}
+
+impl<A: Actor> Future for SpawnFuture<A> {
+    type Output = Result<ActorRef<A>, SpawnError>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        let (cell, progress) = match self.state.take() {
+            Some(Ok(state)) => state,
+            Some(Err(error)) => return Poll::Ready(Err(error)),
+            None => panic!("a spawn was polled after it had ended"),
+        };
+        let failure = match progress {
+            Progress::Started => return Poll::Ready(Ok(ActorRef::from_cell(cell, ()))),
+            Progress::Failed(error) => error,
+            // SAFETY: we are the asker of this slot, and forget it when it is ready.
+            Progress::Waiting(slot) => match unsafe { ReplySlot::poll::<Report>(slot, task.waker()) } {
+                Poll::Pending => {
+                    self.state = Some(Ok((cell, Progress::Waiting(slot))));
+                    return Poll::Pending;
+                }
+                Poll::Ready(Ok(())) => return Poll::Ready(Ok(ActorRef::from_cell(cell, ()))),
+                Poll::Ready(Err(error)) => error,
+            },
+        };
+        Poll::Ready(Err(failed(&cell, failure)))
+    }
+}
+
+impl<A: Actor> Drop for SpawnFuture<A> {
+    fn drop(&mut self) {
+        if let Some(Ok((_, Progress::Waiting(slot)))) = self.state.take() {
+            // SAFETY: we are the asker and forget the slot.
+            drop(unsafe { ReplySlot::close::<Report>(slot) });
+        }
+    }
+}
+
+impl<A: Actor> fmt::Debug for SpawnFuture<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SpawnFuture")
+    }
+}
+
+fn failed(cell: &CellRef, error: StartError) -> SpawnError {
+    SpawnError::Start { path: cell.path(), attempts: error.attempts, fault: error.fault }
+}
+
+fn launch<P, F>(spawn: Spawn<F>, wait: Wait) -> Result<(CellRef, Progress), SpawnError>
+where
+    P: Product,
+    F: Fn() -> P + Send + Sync + 'static,
+{
+    let Spawn { parent, factory, name, props } = spawn;
+    let parent = parent.ok_or_else(|| SpawnError::Stopping { parent: Path::user() })?;
+    if let Some(name) = &name {
+        validate_name(name).map_err(|reason| SpawnError::Name { name: name.clone(), reason })?;
+    }
+    let cell = place::<P, F>(parent, factory, name.as_deref().unwrap_or(""), props)?;
+    Ok(begin(cell, wait))
+}
+
+/// Makes the cell and gives it its place in the tree.
+fn place<P, F>(parent: CellRef, factory: F, name: &str, props: Option<Props>) -> Result<CellRef, SpawnError>
+where
+    P: Product,
+    F: Fn() -> P + Send + Sync + 'static,
+{
+    let system = parent.system();
+    let (dispatcher, extras) = match &props {
+        None => (0, None),
+        Some(props) => (system.dispatcher_index(&props.dispatcher)?, extras_for(system, props)?),
+    };
+    if !name.is_empty() && parent.extras_if_any().is_some_and(|extras| extras.links.lock().children.has(name)) {
+        return Err(duplicate(&parent, name));
+    }
+    let lane = Host::with(|host| host.worker().map_or(0, |worker| worker.index)).unwrap_or(0);
+    let id = system.directory().reserve(lane).ok_or(SpawnError::Exhausted)?;
+    let birth = Birth {
+        table: cell_table::<P, F>(),
+        system: NonNull::from(system),
+        parent: Some(parent.clone()),
+        props: props.map(Arc::new),
+        extras,
+        id,
+        name_length: u8::try_from(name.len()).unwrap_or(u8::MAX),
+        dispatcher,
+    };
+    let cell = create::<P, F>(birth, name.as_bytes(), factory);
+    let placed = parent.with_links(|links| {
+        if links.sealed || links.ended {
+            return Err(SpawnError::Stopping { parent: parent.path() });
+        }
+        if !links.children.insert(cell.clone()) {
+            return Err(duplicate(&parent, name));
+        }
+        Ok(())
+    });
+    if let Err(error) = placed {
+        system.directory().remove(id);
+        return Err(error);
+    }
+    system.directory().fill(id, &cell);
+    Ok(cell)
+}
+
+fn duplicate(parent: &CellRef, name: &str) -> SpawnError {
+    let above = parent.path();
+    SpawnError::Duplicate { path: above.child(name).unwrap_or(above) }
+}
+
+fn extras_for(system: &SystemCore, props: &Props) -> Result<Option<Box<Extras>>, SpawnError> {
+    let mailbox = match &props.mailbox {
+        MailboxKind::Unbounded => MailboxRule::Open,
+        MailboxKind::Bounded(0) | MailboxKind::BoundedRefusing(0) => return Err(SpawnError::Capacity { capacity: 0 }),
+        MailboxKind::Bounded(capacity) => MailboxRule::Bounded(Bound::new(*capacity as u64, true)),
+        MailboxKind::BoundedRefusing(capacity) => MailboxRule::Bounded(Bound::new(*capacity as u64, false)),
+        MailboxKind::Custom(make) => MailboxRule::Custom(make()),
+    };
+    let own_dispatcher = (props.dispatcher == Dispatcher::Pinned).then(|| system.pinned_thread()).flatten();
+    if matches!(mailbox, MailboxRule::Open) && own_dispatcher.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(Box::new(Extras { mailbox, own_dispatcher, ..Extras::default() })))
+}
+
+/// Starts a cell that has its place.
+fn begin(cell: CellRef, wait: Wait) -> (CellRef, Progress) {
+    let report = |cell: &CellRef| {
+        if wait == Wait::No {
+            return None;
+        }
+        let slot = ReplySlot::take(0);
+        cell.with_links(|links| links.starter = Some(StartReport(Some(slot))));
+        Some(slot)
+    };
+    if !cell.system().runs_inline(cell.dispatcher) {
+        let slot = report(&cell);
+        cell.phase.set(Phase::Unborn);
+        cell.state.set(crate::cell::state::CONTROL);
+        cell.state.yield_turn();
+        cell.schedule();
+        return (cell, slot.map_or(Progress::Started, Progress::Waiting));
+    }
+    let mut progress = Progress::Started;
+    let end = Host::with(|host| {
+        start_turn(&cell, host, |phase| {
+            // Still the owner: what is put into the cell now is seen by whoever goes on.
+            if let Some(error) = cell.extras_if_any().and_then(|extras| extras.links.lock().start_fault.take()) {
+                progress = Progress::Failed(error);
+            } else if phase == Phase::Starting {
+                progress = report(&cell).map_or(Progress::Started, Progress::Waiting);
+            }
+        })
+    });
+    if end == Some(TurnEnd::Yielded) {
+        cell.schedule();
+    }
+    (cell, progress)
+}
+
+/// Makes one of the system's own actors: the root, and the guardians below it.
+pub(crate) fn spawn_guardian<P, F>(
+    system: NonNull<SystemCore>,
+    directory: &crate::cell::Directory,
+    parent: Option<&CellRef>,
+    name: &str,
+    factory: F,
+) -> Option<CellRef>
+where
+    P: Product,
+    F: Fn() -> P + Send + Sync + 'static,
+{
+    let id = directory.reserve(0)?;
+    let birth = Birth {
+        table: cell_table::<P, F>(),
+        system,
+        parent: parent.cloned(),
+        props: None,
+        extras: None,
+        id,
+        name_length: u8::try_from(name.len()).unwrap_or(u8::MAX),
+        dispatcher: 0,
+    };
+    let cell = create::<P, F>(birth, name.as_bytes(), factory);
+    if let Some(parent) = parent {
+        parent.with_links(|links| links.children.insert(cell.clone()));
+    }
+    directory.fill(id, &cell);
+    let (cell, _) = begin(cell, Wait::No);
+    Some(cell)
+}

@@ -1,0 +1,65 @@
+//! What a reference may be typed by: an actor, or a protocol that several actors speak.
+
+use crate::actor::{Actor, Message, Respond};
+use crate::cell::message_table;
+use crate::mailbox::MessageTable;
+
+/// Anything that an [`ActorRef`](crate::ActorRef) can be typed by. Actors are; `protocol!` makes
+/// others.
+///
+/// ```
+/// # use volary_core::{Actor, ActorRef, Target};
+/// fn describe<T: Target>(reference: &ActorRef<T>) -> String { reference.path().to_string() }
+/// ```
+pub trait Target: 'static {
+    /// How the function tables of the messages are found: nothing for an actor, a table for a
+    /// protocol.
+    type Via: Copy + Send + Sync + 'static;
+}
+
+impl<A: Actor> Target for A {
+    type Via = ();
+}
+
+/// A target that takes messages of type `M`.
+///
+/// ```
+/// # use volary_core::{Accepts, ActorRef, Message};
+/// fn poke<T: Accepts<M>, M: Message>(who: &ActorRef<T>, message: M) {
+///     let _ = who.tell(message);
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not accept the message `{M}`",
+    label = "`{M}` cannot be sent here",
+    note = "for an actor, write a method for it in its `#[actor]` block, or implement `Handler<{M}>`",
+    note = "for a protocol, add `{M}` to its `protocol!` list"
+)]
+pub trait Accepts<M: Message>: Target {
+    /// The function table of `M` for the actor behind the reference.
+    #[doc(hidden)]
+    fn table(via: Self::Via) -> &'static MessageTable;
+}
+
+impl<A: Respond<M>, M: Message> Accepts<M> for A {
+    #[inline]
+    fn table((): ()) -> &'static MessageTable {
+        message_table::<A, M>()
+    }
+}
+
+/// A protocol all of whose messages the actor `A` handles. Made by `protocol!`.
+///
+/// ```
+/// # use volary_core::{Actor, ActorRef, Covers};
+/// fn hide<A: Actor, P: Covers<A>>(actor: &ActorRef<A>) -> ActorRef<P> { actor.narrow() }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{A}` does not handle every message of `{Self}`",
+    note = "`narrow` needs a handler in `{A}` for each message that `{Self}` lists"
+)]
+pub trait Covers<A: Actor>: Target {
+    /// The function tables of the protocol for `A`.
+    #[doc(hidden)]
+    fn table() -> Self::Via;
+}

@@ -1,0 +1,91 @@
+//! Death watch: hearing of another actor's end.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use super::id::ActorId;
+use super::post::post_exempt;
+use crate::cell::state::DEAD;
+use crate::cell::{CellRef, Header, Watcher};
+use crate::events::Terminated;
+use crate::mailbox::{Envelope, MessageTable};
+
+/// Registers `watcher` with `target`, or tells it at once if the target has ended.
+pub(crate) fn watch(watcher: &Header, target: &CellRef, table: &'static MessageTable) {
+    if std::ptr::eq(watcher, &raw const **target) {
+        return; // nobody hears of their own end
+    }
+    let me = watcher.to_ref();
+    let new = watcher.with_links(|links| {
+        let new = !links.watching.contains(target);
+        if new {
+            links.watching.push(target.clone());
+        }
+        new
+    });
+    if !new {
+        return;
+    }
+    let registered = target.with_links(|links| {
+        if links.ended {
+            return false;
+        }
+        links.watchers.push(Watcher { cell: me, table });
+        true
+    });
+    if !registered {
+        post_terminated(target, &Watcher { cell: watcher.to_ref(), table });
+    }
+}
+
+/// Takes a watch back.
+pub(crate) fn unwatch(watcher: &Header, target: &CellRef) {
+    watcher.with_links(|links| links.watching.retain(|other| other != target));
+    let me = watcher.to_ref();
+    target.with_links(|links| links.watchers.retain(|w| w.cell != me));
+}
+
+/// Puts `Terminated` into the watcher's mailbox, in its place behind what was sent before.
+pub(crate) fn post_terminated(dead: &Header, watcher: &Watcher) {
+    let message = Terminated::new(ActorId::of(dead.id), dead.path());
+    let envelope = Envelope { sender: dead.id, deadline: 0, reply: None };
+    if post_exempt(&watcher.cell, watcher.table, envelope, message).is_ok() && watcher.cell.state.mail() {
+        watcher.cell.schedule();
+    }
+}
+
+/// Waits for the end of an actor; see [`ActorRef::terminated`](crate::ActorRef::terminated).
+#[must_use = "futures do nothing unless polled"]
+pub struct Termination {
+    cell: CellRef,
+}
+
+impl Termination {
+    pub(crate) fn new(cell: CellRef) -> Self {
+        Termination { cell }
+    }
+}
+
+impl Future for Termination {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
+        if self.cell.state.has(DEAD) {
+            return Poll::Ready(());
+        }
+        self.cell.with_links(|links| {
+            if !links.mourners.iter().any(|w| w.will_wake(task.waker())) {
+                links.mourners.push(task.waker().clone());
+            }
+        });
+        // It may have ended between the first look and the registration.
+        if self.cell.state.has(DEAD) { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+impl std::fmt::Debug for Termination {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Termination").field(&self.cell.path()).finish()
+    }
+}

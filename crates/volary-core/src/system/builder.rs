@@ -1,0 +1,368 @@
+//! Building and starting a system: every step that fails undoes the earlier ones and says which.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::core::{Guardians, Parts, SystemCore};
+use super::handle::ActorSystem;
+use super::observer::Observer;
+use super::settings::{Settings, SettingsBuilder, SettingsError, process_environment};
+use crate::actor::Actor;
+use crate::dispatch::{Elastic, Pool, PoolConfig};
+use crate::env::{Env, TokioEnv};
+use crate::reference::spawn_guardian;
+use crate::time::Timers;
+use crate::tree::{NameError, validate_system_name};
+
+/// A dispatcher of your own: workers, and how many messages one actor handles before the next has
+/// its turn.
+///
+/// ```
+/// # use volary_core::{ActorSystem, DispatcherOptions};
+/// let builder = ActorSystem::builder("shop")
+///     .dispatcher("reports", DispatcherOptions::new().workers(2).throughput(8));
+/// # let _ = builder;
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[must_use]
+pub struct DispatcherOptions {
+    workers: Option<usize>,
+    throughput: Option<usize>,
+}
+
+impl DispatcherOptions {
+    /// As many workers as the default dispatcher, with its budget.
+    ///
+    /// ```
+    /// let _ = volary_core::DispatcherOptions::new();
+    /// ```
+    pub fn new() -> Self {
+        DispatcherOptions::default()
+    }
+
+    /// How many workers; 2 to 1,024.
+    ///
+    /// ```
+    /// let _ = volary_core::DispatcherOptions::new().workers(4);
+    /// ```
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = Some(workers);
+        self
+    }
+
+    /// How many messages in one turn; 8 to 256.
+    ///
+    /// ```
+    /// let _ = volary_core::DispatcherOptions::new().throughput(64);
+    /// ```
+    pub fn throughput(mut self, messages: usize) -> Self {
+        self.throughput = Some(messages);
+        self
+    }
+}
+
+/// Why a system did not start. Nothing is left running.
+///
+/// ```
+/// # use volary_core::{ActorSystem, SystemStartError};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let error = ActorSystem::builder("no spaces, please").start().await.unwrap_err();
+/// assert!(matches!(error, SystemStartError::Name { .. }));
+/// # }
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The system's name cannot be used.
+    #[error("cannot name a system {name:?}: {reason}")]
+    Name {
+        /// The name that was given.
+        name: String,
+        /// What is wrong with it.
+        #[source]
+        reason: NameError,
+    },
+    /// Settings are wrong; each mistake is named.
+    #[error("{0}")]
+    Settings(#[from] SettingsError),
+    /// A dispatcher's options are wrong.
+    #[error("dispatcher {name:?}: {setting} is {value}, allowed is {allowed}")]
+    Dispatcher {
+        /// The dispatcher.
+        name: String,
+        /// Which option.
+        setting: &'static str,
+        /// What it was.
+        value: String,
+        /// What it may be.
+        allowed: &'static str,
+    },
+    /// The program aborts on panic, so a crashing actor would take everything with it.
+    #[error(
+        "this program is built with `panic = \"abort\"`: a panic in one actor would end the whole process. \
+         Build with `panic = \"unwind\"`, or set `allow-panic-abort`"
+    )]
+    PanicAbort,
+    /// No runtime could be brought up.
+    #[error("cannot start a tokio runtime: {0}")]
+    Runtime(#[source] std::io::Error),
+}
+
+/// Starts an [`ActorSystem`]; made by [`ActorSystem::builder`].
+///
+/// Settings come from code, from `VOLARY_…` environment variables and from TOML files, in this order
+/// of precedence, and are checked together.
+///
+/// ```
+/// # use std::time::Duration;
+/// # use volary_core::ActorSystem;
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let system = ActorSystem::builder("bank")
+///     .settings(|s| s.ask_timeout(Duration::from_secs(2)).throughput(64))
+///     .toml_str("bank.toml", "stop-grace = \"1s\"")
+///     .start()
+///     .await?;
+/// assert_eq!(system.settings().ask_timeout(), Duration::from_secs(2));
+/// # system.stop().await?; Ok(()) }
+/// ```
+#[must_use = "a system is started by `start().await`"]
+pub struct SystemBuilder {
+    name: String,
+    settings: SettingsBuilder,
+    environment: Option<Arc<dyn Env>>,
+    read_environment: bool,
+    dispatchers: Vec<(String, DispatcherOptions)>,
+}
+
+impl SystemBuilder {
+    pub(super) fn new(name: String) -> Self {
+        SystemBuilder {
+            name,
+            settings: Settings::builder(),
+            environment: None,
+            read_environment: true,
+            dispatchers: Vec::new(),
+        }
+    }
+
+    /// Sets settings in code; these win over the environment and files.
+    ///
+    /// ```
+    /// # use volary_core::ActorSystem;
+    /// let builder = ActorSystem::builder("bank").settings(|s| s.throughput(16));
+    /// # let _ = builder;
+    /// ```
+    pub fn settings(mut self, set: impl FnOnce(SettingsBuilder) -> SettingsBuilder) -> Self {
+        self.settings = set(self.settings);
+        self
+    }
+
+    /// Reads settings from a TOML file when the system starts.
+    ///
+    /// ```
+    /// # use volary_core::ActorSystem;
+    /// let builder = ActorSystem::builder("bank").file("volary.toml");
+    /// # let _ = builder;
+    /// ```
+    pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.settings = self.settings.file(path);
+        self
+    }
+
+    /// Reads settings from TOML text; `name` stands for the file in messages.
+    ///
+    /// ```
+    /// # use volary_core::ActorSystem;
+    /// let builder = ActorSystem::builder("bank").toml_str("inline", "throughput = 16");
+    /// # let _ = builder;
+    /// ```
+    pub fn toml_str(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
+        self.settings = self.settings.toml_str(name, text);
+        self
+    }
+
+    /// Does not look at `VOLARY_…` environment variables.
+    ///
+    /// ```
+    /// # use volary_core::ActorSystem;
+    /// let builder = ActorSystem::builder("bank").ignore_environment();
+    /// # let _ = builder;
+    /// ```
+    pub fn ignore_environment(mut self) -> Self {
+        self.read_environment = false;
+        self
+    }
+
+    /// Runs the system in an environment of your own, such as
+    /// [`SeededEnv`](crate::SeededEnv).
+    ///
+    /// ```
+    /// # use volary_core::{ActorSystem, SeededEnv};
+    /// let builder = ActorSystem::builder("sim").environment(SeededEnv::new(7));
+    /// # let _ = builder;
+    /// ```
+    pub fn environment(mut self, env: impl Env) -> Self {
+        self.environment = Some(Arc::new(env));
+        self
+    }
+
+    /// Adds a dispatcher of your own, for
+    /// [`Dispatcher::Named`](crate::Dispatcher::Named).
+    ///
+    /// ```
+    /// # use volary_core::{ActorSystem, DispatcherOptions};
+    /// let builder = ActorSystem::builder("bank").dispatcher("slow", DispatcherOptions::new());
+    /// # let _ = builder;
+    /// ```
+    pub fn dispatcher(mut self, name: impl Into<String>, options: DispatcherOptions) -> Self {
+        self.dispatchers.push((name.into(), options));
+        self
+    }
+
+    /// Starts the system, on the caller's tokio runtime if there is one and on one of its own
+    /// otherwise.
+    ///
+    /// # Errors
+    /// The step that failed; the earlier ones are undone.
+    #[expect(clippy::unused_async, reason = "starting will wait for things, such as a cluster")]
+    pub async fn start(self) -> Result<ActorSystem, StartError> {
+        self.start_now()
+    }
+
+    /// Starts the system from code that is not async. Without a tokio runtime around, the system
+    /// brings its own.
+    ///
+    /// ```
+    /// # use volary_core::ActorSystem;
+    /// let system = ActorSystem::builder("bank").start_now()?;
+    /// # drop(system);
+    /// # Ok::<(), volary_core::SystemStartError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`start`](SystemBuilder::start).
+    pub fn start_now(self) -> Result<ActorSystem, StartError> {
+        validate_system_name(&self.name).map_err(|reason| StartError::Name { name: self.name.clone(), reason })?;
+        let mut settings = self.settings;
+        let simulated = self.environment.as_ref().is_some_and(|env| env.is_simulated());
+        if self.read_environment && !simulated {
+            settings = settings.environment(process_environment());
+        }
+        let cores = self.environment.as_ref().map_or_else(available_cores, |env| env.parallelism());
+        let settings = settings.build(cores)?;
+        if cfg!(panic = "abort") && !settings.allow_panic_abort() {
+            return Err(StartError::PanicAbort);
+        }
+        let pools = check_dispatchers(&self.dispatchers, &settings)?;
+        let env: Arc<dyn Env> = match self.environment {
+            Some(env) => env,
+            None => {
+                let env = TokioEnv::find(settings.workers()).map_err(StartError::Runtime)?;
+                if env.is_current_thread() {
+                    tracing::warn!(
+                        "the runtime has a single thread: actors run one at a time, only while the program awaits, \
+                         and a handler that blocks stops everything; use a multi-thread runtime for more"
+                    );
+                }
+                Arc::new(env)
+            }
+        };
+        Ok(assemble(self.name, settings, env, pools))
+    }
+}
+
+fn assemble(name: String, settings: Settings, env: Arc<dyn Env>, pools: Vec<(String, PoolConfig)>) -> ActorSystem {
+    let budget = settings.throughput() as u32;
+    let timers = Arc::new(Timers::new(env.clone()));
+    let observer = Observer::new(timers.clone());
+    let parts = Parts {
+        name,
+        default_pool: Pool::start(&env, &PoolConfig { workers: settings.workers(), budget }),
+        blocking: Elastic::new(
+            env.clone(),
+            "volary-blocking".to_owned(),
+            settings.blocking_threads(),
+            Some(settings.blocking_keep_alive()),
+            budget,
+        ),
+        own_pools: pools.into_iter().map(|(name, config)| (name, Pool::start(&env, &config))).collect(),
+        timers,
+        settings,
+        env,
+    };
+    let core = Arc::new_cyclic(|this| SystemCore::new(parts, this.clone()));
+    observer.watch(Arc::downgrade(&core));
+    core.env().attach(observer);
+    raise_guardians(&core);
+    if core.settings().log_config() {
+        for setting in core.settings().effective() {
+            tracing::info!(system = %core.name, "{setting}");
+        }
+    }
+    ActorSystem::from_core(core)
+}
+
+/// The top of the tree. The root's factory keeps the system for as long as any cell exists.
+fn raise_guardians(core: &Arc<SystemCore>) {
+    let here = std::ptr::NonNull::from(&**core);
+    let keep = core.clone();
+    let root = spawn_guardian(here, &core.directory, None, "", move || {
+        let _ = &keep;
+        Guardian
+    });
+    let Some(root) = root else { unreachable!("a new directory has room") };
+    let below = |name| spawn_guardian(here, &core.directory, Some(&root), name, || Guardian);
+    let (Some(system), Some(user)) = (below("system"), below("user")) else {
+        unreachable!("a new directory has room")
+    };
+    *core.guardians.lock() = Some(Guardians { root, user, system });
+}
+
+/// An actor that only has children.
+struct Guardian;
+impl Actor for Guardian {}
+
+fn check_dispatchers(
+    wanted: &[(String, DispatcherOptions)],
+    settings: &Settings,
+) -> Result<Vec<(String, PoolConfig)>, StartError> {
+    let mut pools: Vec<(String, PoolConfig)> = Vec::new();
+    for (name, options) in wanted {
+        let wrong = |setting, value: String, allowed| StartError::Dispatcher { name: name.clone(), setting, value, allowed };
+        if name.is_empty() || ["default", "blocking", "pinned"].contains(&name.as_str()) || pools.iter().any(|(n, _)| n == name) {
+            return Err(wrong("name", format!("{name:?}"), "a name of its own, not default, blocking or pinned"));
+        }
+        let workers = options.workers.unwrap_or(settings.workers());
+        if !(2..=1024).contains(&workers) {
+            return Err(wrong("workers", workers.to_string(), "2 to 1024"));
+        }
+        let throughput = options.throughput.unwrap_or(settings.throughput());
+        if !(8..=256).contains(&throughput) {
+            return Err(wrong("throughput", throughput.to_string(), "8 to 256"));
+        }
+        pools.push((name.clone(), PoolConfig { workers, budget: throughput as u32 }));
+    }
+    Ok(pools)
+}
+
+fn available_cores() -> usize {
+    match tokio::runtime::Handle::try_current() {
+        Ok(handle) => handle.metrics().num_workers().max(2),
+        Err(_) => std::thread::available_parallelism().map_or(2, std::num::NonZero::get),
+    }
+}
+
+impl fmt::Debug for SystemBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SystemBuilder")
+            .field("name", &self.name)
+            .field("settings", &self.settings)
+            .field("dispatchers", &self.dispatchers)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How long a stop waits for threads that are still busy after everything else has ended.
+pub(super) const THREAD_PATIENCE: Duration = Duration::from_secs(5);

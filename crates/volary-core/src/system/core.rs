@@ -1,0 +1,248 @@
+//! What every cell points to.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use super::handle::ActorSystem;
+use super::metrics::Counters;
+use super::settings::Settings;
+use crate::actor::Dispatcher;
+use crate::cell::{CellRef, Directory, Header};
+use crate::dispatch::{Elastic, Host, Pool};
+use crate::env::Env;
+use crate::events::EventStream;
+use crate::mailbox::BLOCK_BYTES;
+use crate::reference::{ActorId, SpawnError};
+use crate::sync::atomic::{AtomicU64, Ordering::*};
+use crate::time::{Moment, Timers, nanos};
+use crate::tree::Address;
+
+/// Index of the dispatcher for blocking actors, of the pinned ones, and of the first own one.
+const BLOCKING: u16 = 1;
+const PINNED: u16 = 2;
+const FIRST_OWN: u16 = 3;
+
+pub(crate) struct SystemCore {
+    /// This system, for handles made from within.
+    pub(super) this: Weak<SystemCore>,
+    pub(super) name: String,
+    pub(super) settings: Settings,
+    pub(super) env: Arc<dyn Env>,
+    pub(super) began: Moment,
+    pub(super) default_pool: Arc<Pool>,
+    pub(super) blocking: Arc<Elastic>,
+    pub(super) own_pools: Vec<(String, Arc<Pool>)>,
+    pub(super) timers: Arc<Timers>,
+    pub(super) directory: Directory,
+    pub(super) events: EventStream,
+    pub(super) counters: Counters,
+    pub(super) guardians: Mutex<Option<Guardians>>,
+    pub(super) stopping: super::stop::Stopping,
+    pub(super) dead_letter_log: super::reports::RateLimit,
+    pub(super) pinned: Mutex<Vec<Weak<Elastic>>>,
+    /// Blocks that mailboxes hold.
+    blocks: AtomicU64,
+    block_limit: u64,
+    ask_patience: u64,
+    high_water: u64,
+}
+
+#[derive(Clone)]
+pub(super) struct Guardians {
+    pub(super) root: CellRef,
+    pub(super) user: CellRef,
+    pub(super) system: CellRef,
+}
+
+/// What a core is made of.
+pub(super) struct Parts {
+    pub(super) name: String,
+    pub(super) settings: Settings,
+    pub(super) env: Arc<dyn Env>,
+    pub(super) default_pool: Arc<Pool>,
+    pub(super) blocking: Arc<Elastic>,
+    pub(super) own_pools: Vec<(String, Arc<Pool>)>,
+    pub(super) timers: Arc<Timers>,
+}
+
+impl SystemCore {
+    pub(super) fn new(parts: Parts, this: Weak<SystemCore>) -> Self {
+        let limit = parts.settings.mailbox_budget().bytes();
+        SystemCore {
+            this,
+            name: parts.name,
+            began: parts.env.now(),
+            default_pool: parts.default_pool,
+            blocking: parts.blocking,
+            own_pools: parts.own_pools,
+            timers: parts.timers,
+            directory: Directory::new(),
+            events: EventStream::default(),
+            counters: Counters::default(),
+            guardians: Mutex::new(None),
+            stopping: super::stop::Stopping::default(),
+            dead_letter_log: super::reports::RateLimit::new(parts.settings.dead_letter_log()),
+            pinned: Mutex::new(Vec::new()),
+            blocks: AtomicU64::new(0),
+            block_limit: if limit == 0 { u64::MAX } else { (limit / BLOCK_BYTES).max(1) },
+            ask_patience: nanos(parts.settings.ask_timeout()),
+            high_water: parts.settings.mailbox_high_water() as u64,
+            settings: parts.settings,
+            env: parts.env,
+        }
+    }
+
+    pub(crate) fn handle(&self) -> ActorSystem {
+        match self.this.upgrade() {
+            Some(core) => ActorSystem::from_core(core),
+            None => unreachable!("a cell keeps its system"),
+        }
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub(crate) fn env(&self) -> &Arc<dyn Env> {
+        &self.env
+    }
+
+    pub(crate) fn timers(&self) -> &Timers {
+        &self.timers
+    }
+
+    pub(crate) fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    pub(crate) fn events(&self) -> &EventStream {
+        &self.events
+    }
+
+    #[inline]
+    pub(crate) fn now(&self) -> Moment {
+        self.env.now()
+    }
+
+    #[inline]
+    pub(crate) fn ask_patience(&self) -> u64 {
+        self.ask_patience
+    }
+
+    pub(crate) fn send_patience(&self) -> Duration {
+        Duration::from_nanos(self.ask_patience)
+    }
+
+    pub(crate) fn high_water(&self) -> u64 {
+        self.high_water
+    }
+
+    /// Grants a block to a mailbox, within the budget.
+    pub(crate) fn take_block(&self) -> bool {
+        if self.blocks.fetch_add(1, Relaxed) < self.block_limit {
+            return true;
+        }
+        self.blocks.fetch_sub(1, Relaxed);
+        false
+    }
+
+    pub(crate) fn give_block(&self) {
+        self.blocks.fetch_sub(1, Relaxed);
+    }
+
+    pub(crate) fn blocks(&self) -> u64 {
+        self.blocks.load(Relaxed)
+    }
+
+    /// Queues a scheduled actor with its dispatcher.
+    #[inline]
+    pub(crate) fn schedule(&self, cell: &Header) {
+        let ready = cell.raw().as_ptr().cast_const();
+        match cell.dispatcher {
+            0 => self.default_pool.schedule(ready),
+            BLOCKING => self.blocking.schedule(ready),
+            PINNED => match cell.extras_if_any().and_then(|extras| extras.own_dispatcher.as_ref()) {
+                Some(thread) => thread.schedule(ready),
+                None => self.default_pool.schedule(ready),
+            },
+            own => match self.own_pools.get(usize::from(own - FIRST_OWN)) {
+                Some((_, pool)) => pool.schedule(ready),
+                None => unreachable!("the index was checked at birth"),
+            },
+        }
+    }
+
+    /// Whether askers and spawners may run actors of this dispatcher where they stand.
+    #[inline]
+    pub(crate) fn runs_inline(&self, dispatcher: u16) -> bool {
+        if self.env.is_simulated() {
+            return self.env.random() % 2 == 0; // the seed says
+        }
+        dispatcher == 0 || dispatcher >= FIRST_OWN
+    }
+
+    pub(crate) fn dispatcher_index(&self, dispatcher: &Dispatcher) -> Result<u16, SpawnError> {
+        if self.env.is_simulated() {
+            // One thread and one seed: blocking and pinned actors run with all the others.
+            return Ok(0);
+        }
+        match dispatcher {
+            Dispatcher::Default => Ok(0),
+            Dispatcher::Blocking => Ok(BLOCKING),
+            Dispatcher::Pinned => Ok(PINNED),
+            Dispatcher::Named(name) => self
+                .own_pools
+                .iter()
+                .position(|(own, _)| own == name)
+                .and_then(|at| u16::try_from(at).ok())
+                .map(|at| at + FIRST_OWN)
+                .ok_or_else(|| {
+                    let known: Vec<&str> =
+                        ["default", "blocking", "pinned"].into_iter().chain(self.own_pools.iter().map(|(n, _)| n.as_str())).collect();
+                    SpawnError::UnknownDispatcher { name: name.clone(), known: known.join(", ") }
+                }),
+        }
+    }
+
+    /// A thread for one pinned actor; none in simulation.
+    pub(crate) fn pinned_thread(&self) -> Option<Arc<Elastic>> {
+        if self.env.is_simulated() {
+            return None;
+        }
+        let budget = self.settings.throughput() as u32;
+        let thread = Elastic::new(self.env.clone(), "volary-pinned".to_owned(), 1, None, budget);
+        let mut pinned = self.pinned.lock();
+        pinned.retain(|thread| thread.strong_count() > 0);
+        pinned.push(Arc::downgrade(&thread));
+        Some(thread)
+    }
+
+    /// The deadline of the request that this thread serves, stamping it if nobody has; 0 if none.
+    pub(crate) fn current_deadline(&self, host: &Host) -> u64 {
+        let mut ambient = host.ambient();
+        if ambient.deadline == 0 && ambient.patience != 0 {
+            ambient.deadline = self.now().nanos().saturating_add(ambient.patience);
+            ambient.patience = 0;
+            host.set_ambient(ambient);
+        }
+        ambient.deadline
+    }
+
+    pub(crate) fn time_left(&self) -> Option<Duration> {
+        let deadline = Host::with(|host| self.current_deadline(host)).unwrap_or(0);
+        (deadline != 0).then(|| Moment::from_nanos(deadline).since(self.now()))
+    }
+
+    pub(crate) fn address_of(&self, cell: &CellRef) -> Address {
+        match Address::local(&self.name, cell.path()) {
+            Ok(address) => address.with_uid(ActorId::of(cell.id).uid()),
+            Err(_) => unreachable!("name and path were checked when they were made"),
+        }
+    }
+
+    pub(super) fn guardians(&self) -> Option<Guardians> {
+        self.guardians.lock().clone()
+    }
+}

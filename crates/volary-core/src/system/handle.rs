@@ -1,0 +1,378 @@
+//! The handle that users hold.
+
+use std::any::TypeId;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use super::builder::SystemBuilder;
+use super::core::SystemCore;
+use super::metrics::Metrics;
+use super::settings::Settings;
+use super::stop::{StopError, stop};
+use crate::actor::{Actor, Message, Product};
+use crate::cell::CellRef;
+use crate::events::EventStream;
+use crate::mailbox::BLOCK_BYTES;
+use crate::reference::{ActorId, ActorRef, Recipient, Spawn};
+use crate::time::{Moment, TimerId};
+use crate::tree::{Address, Path};
+
+/// A system of actors on one machine: cheap to clone, all clones are the same system.
+///
+/// ```
+/// # use volary_core::{Actor, ActorSystem};
+/// # struct Door; impl Actor for Door {}
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let system = ActorSystem::builder("house").start().await?;
+/// let door = system.spawn(|| Door).named("front").await?;
+/// assert_eq!(door.path().to_string(), "/user/front");
+/// system.stop().await?;
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct ActorSystem {
+    core: Arc<SystemCore>,
+}
+
+/// An actor as [`ActorSystem::actors`] lists it.
+///
+/// ```
+/// # fn f(system: &volary_core::ActorSystem) {
+/// for actor in system.actors() {
+///     println!("{} is a {} with {} messages waiting", actor.path, actor.actor_type, actor.waiting);
+/// }
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ActorInfo {
+    /// Where it lives.
+    pub path: Path,
+    /// Its incarnation.
+    pub id: ActorId,
+    /// The Rust type of the actor.
+    pub actor_type: &'static str,
+    /// How many messages wait in its mailbox.
+    pub waiting: usize,
+}
+
+impl ActorSystem {
+    pub(crate) fn from_core(core: Arc<SystemCore>) -> Self {
+        ActorSystem { core }
+    }
+
+    /// Begins to build a system. Names follow the rules of actor names.
+    ///
+    /// ```
+    /// # use volary_core::ActorSystem;
+    /// let builder = ActorSystem::builder("bank");
+    /// # let _ = builder;
+    /// ```
+    pub fn builder(name: impl Into<String>) -> SystemBuilder {
+        SystemBuilder::new(name.into())
+    }
+
+    /// The system's name.
+    ///
+    /// ```
+    /// # fn f(system: &volary_core::ActorSystem) { println!("{}", system.name()); }
+    /// ```
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.core.name
+    }
+
+    /// The settings in force.
+    ///
+    /// ```
+    /// # fn f(system: &volary_core::ActorSystem) { println!("{:?}", system.settings().ask_timeout()); }
+    /// ```
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.core.settings
+    }
+
+    /// How long the system has been running.
+    ///
+    /// ```
+    /// # fn f(system: &volary_core::ActorSystem) { println!("{:?}", system.uptime()); }
+    /// ```
+    #[must_use]
+    pub fn uptime(&self) -> Duration {
+        self.core.now().since(self.core.began)
+    }
+
+    /// The system's clock; virtual in simulation.
+    ///
+    /// ```
+    /// # fn f(system: &volary_core::ActorSystem) { println!("{:?}", system.now()); }
+    /// ```
+    #[must_use]
+    pub fn now(&self) -> Moment {
+        self.core.now()
+    }
+
+    /// Waits on the system's clock. Cancel safe.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # async fn f(system: &volary_core::ActorSystem) {
+    /// system.sleep(Duration::from_millis(5)).await;
+    /// # }
+    /// ```
+    pub fn sleep(&self, time: Duration) -> Sleep {
+        Sleep::new(self.core.clone(), time)
+    }
+
+    /// Starts an actor below `/user`. The factory is kept: a restart builds the actor anew.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, ActorSystem, SpawnError};
+    /// # struct Account { cents: i64 } impl Actor for Account {}
+    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
+    /// let alice = system.spawn(|| Account { cents: 0 }).named("alice").await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn spawn<P, F>(&self, factory: F) -> Spawn<F>
+    where
+        P: Product,
+        F: Fn() -> P + Send + Sync + 'static,
+    {
+        Spawn::new(self.core.guardians().map(|guardians| guardians.user), factory)
+    }
+
+    /// The actor at a path, if there is one and it is an `A`: whoever lives there now.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, ActorRef, ActorSystem};
+    /// # struct Account; impl Actor for Account {}
+    /// # fn f(system: &ActorSystem) {
+    /// let alice: Option<ActorRef<Account>> = system.lookup("/user/alice");
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn lookup<A: Actor>(&self, path: &str) -> Option<ActorRef<A>> {
+        let cell = self.find(&path.parse().ok()?)?;
+        ((cell.table.actor_type)() == TypeId::of::<A>()).then(|| ActorRef::from_cell(cell, ()))
+    }
+
+    /// Whoever lives at an address, if they take messages of type `M`: no actor type is needed.
+    ///
+    /// The address may be a path (`/user/alice`) or a local address with or without a uid
+    /// (`volary://bank/user/alice#7f`). The message must be listed in
+    /// [`Actor::messages`](crate::Actor::messages), as `#[actor]` does.
+    ///
+    /// ```
+    /// # use volary_core::{ActorSystem, Message, Recipient};
+    /// # struct Deposit; impl Message for Deposit { type Reply = (); type Rejection = std::convert::Infallible; }
+    /// # fn f(system: &ActorSystem) {
+    /// if let Some(alice) = system.recipient::<Deposit>("/user/alice") {
+    ///     let _ = alice.tell(Deposit);
+    /// }
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn recipient<M: Message>(&self, address: &str) -> Option<Recipient<M>> {
+        let cell = if address.starts_with('/') {
+            self.find(&address.parse().ok()?)?
+        } else {
+            self.resolve(&address.parse().ok()?)?
+        };
+        let table = (cell.table.accepts)(TypeId::of::<M>())?;
+        Some(Recipient::new(cell, table))
+    }
+
+    /// Sends a message to whoever lives at a path now.
+    ///
+    /// ```
+    /// # use volary_core::{ActorSystem, Message};
+    /// # struct Deposit; impl Message for Deposit { type Reply = (); type Rejection = std::convert::Infallible; }
+    /// # fn f(system: &ActorSystem) {
+    /// if let Err(error) = system.tell("/user/alice", Deposit) {
+    ///     println!("{error}");
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The message, if nobody there takes it.
+    pub fn tell<M: Message>(&self, path: &str, message: M) -> Result<(), crate::TellError<M>> {
+        match self.recipient(path) {
+            Some(recipient) => recipient.tell(message),
+            None => {
+                self.core.count_refused();
+                Err(crate::TellError::Stopped(message))
+            }
+        }
+    }
+
+    fn find(&self, path: &Path) -> Option<CellRef> {
+        let guardians = self.core.guardians()?;
+        path.segments().try_fold(guardians.root, |cell, name| cell.child(name))
+    }
+
+    fn resolve(&self, address: &Address) -> Option<CellRef> {
+        if address.system() != self.core.name || address.node().is_some() {
+            return None;
+        }
+        let cell = self.find(address.path()?)?;
+        match address.uid() {
+            Some(uid) => (uid.get() == cell.id).then_some(cell),
+            None => Some(cell),
+        }
+    }
+
+    /// The path of a live actor, from its id as found in dead letters.
+    ///
+    /// ```
+    /// # fn f(system: &volary_core::ActorSystem, id: volary_core::ActorId) {
+    /// println!("{:?}", system.path_of(id));
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn path_of(&self, id: ActorId) -> Option<Path> {
+        self.core.directory.get(id.raw()).map(|cell| cell.path())
+    }
+
+    /// All live actors below `/user`, in no particular order.
+    ///
+    /// ```
+    /// # fn f(system: &volary_core::ActorSystem) { println!("{}", system.actors().len()); }
+    /// ```
+    #[must_use]
+    pub fn actors(&self) -> Vec<ActorInfo> {
+        let Some(guardians) = self.core.guardians() else { return Vec::new() };
+        let mut above = guardians.user.children();
+        let mut all = Vec::new();
+        while let Some(cell) = above.pop() {
+            above.extend(cell.children());
+            all.push(ActorInfo {
+                path: cell.path(),
+                id: ActorId::of(cell.id),
+                actor_type: (cell.table.actor_name)(),
+                waiting: usize::try_from(cell.log.depth()).unwrap_or(usize::MAX),
+            });
+        }
+        all
+    }
+
+    /// How many actors are alive, the three guardians not counted.
+    ///
+    /// ```
+    /// # fn f(system: &volary_core::ActorSystem) { println!("{}", system.actor_count()); }
+    /// ```
+    #[must_use]
+    pub fn actor_count(&self) -> usize {
+        self.core.directory.len().saturating_sub(3)
+    }
+
+    /// The event stream.
+    ///
+    /// ```
+    /// # fn f(system: &volary_core::ActorSystem) { system.events().publish("hello"); }
+    /// ```
+    #[must_use]
+    pub fn events(&self) -> &EventStream {
+        self.core.events()
+    }
+
+    /// The system's counters.
+    ///
+    /// ```
+    /// # fn f(system: &volary_core::ActorSystem) { println!("{:?}", system.metrics()); }
+    /// ```
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        Metrics {
+            actors: self.actor_count(),
+            timers: self.core.timers.len(),
+            mailbox_bytes: self.core.blocks() * BLOCK_BYTES,
+            ..self.core.counters.read()
+        }
+    }
+
+    /// Whether a stop has begun.
+    ///
+    /// ```
+    /// # fn f(system: &volary_core::ActorSystem) -> bool { system.is_stopping() }
+    /// ```
+    #[must_use]
+    pub fn is_stopping(&self) -> bool {
+        self.core.stopping.has_begun()
+    }
+
+    /// Stops the system: actors stop children first, then the dispatchers and threads. Waits until
+    /// it is down, within the setting `stop-timeout`; called by several, all wait for the same stop.
+    /// From inside a handler it begins the stop and returns, since the handler must end first.
+    ///
+    /// Cancel safe: once begun, the stop goes on.
+    ///
+    /// ```
+    /// # async fn f(system: volary_core::ActorSystem) -> Result<(), volary_core::StopError> {
+    /// system.stop().await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Every problem on the way; the system is down nevertheless, as far as it can be.
+    pub async fn stop(&self) -> Result<(), StopError> {
+        stop(self.core.clone()).await
+    }
+}
+
+impl fmt::Debug for ActorSystem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ActorSystem").field("name", &self.core.name).field("actors", &self.actor_count()).finish()
+    }
+}
+
+/// Waits on the clock of a system; see [`ActorSystem::sleep`].
+#[must_use = "futures do nothing unless polled"]
+pub struct Sleep {
+    core: Arc<SystemCore>,
+    until: Moment,
+    timer: Option<TimerId>,
+}
+
+impl Sleep {
+    pub(super) fn new(core: Arc<SystemCore>, time: Duration) -> Self {
+        let until = core.now() + time;
+        Sleep { core, until, timer: None }
+    }
+
+    fn cancel(&mut self) {
+        if let Some(timer) = self.timer.take() {
+            self.core.timers().cancel(timer);
+        }
+    }
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
+        self.cancel();
+        if self.core.now() >= self.until {
+            return Poll::Ready(());
+        }
+        let timer = self.core.timers().insert(self.until, task.waker().clone());
+        self.timer = Some(timer);
+        Poll::Pending
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}
+
+impl fmt::Debug for Sleep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sleep").field("until", &self.until).finish_non_exhaustive()
+    }
+}

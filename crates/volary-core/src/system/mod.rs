@@ -1,0 +1,23 @@
+//! The actor system: what holds everything together.
+//!
+//! [`builder`] starts it, [`core`](SystemCore) is what every cell points to, [`handle`] what users
+//! hold, [`reports`] how trouble is told, [`tasks`] what actors spawn beside themselves,
+//! [`observer`] the watch over slow handlers, [`stop`] the way down, [`settings`] what can be set.
+
+mod builder;
+mod core;
+mod handle;
+mod metrics;
+mod observer;
+mod reports;
+pub mod settings;
+mod stop;
+mod tasks;
+
+pub use builder::{DispatcherOptions, StartError, SystemBuilder};
+pub(crate) use core::SystemCore;
+pub use handle::{ActorInfo, ActorSystem, Sleep};
+pub use metrics::Metrics;
+pub(crate) use reports::{count_late_reply, unheard_rejection};
+pub use stop::{StopError, StopProblem};
+pub(crate) use tasks::{TaskState, spawn_for};

@@ -1,0 +1,191 @@
+//! How trouble is told: counted, logged, and published.
+
+use std::any::{Any, type_name};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::core::SystemCore;
+use super::metrics::count;
+use crate::actor::{Directive, Fault, Message, Rejection};
+use crate::cell::Header;
+use crate::dispatch::Host;
+use crate::events::{
+    ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, DeadReason, Lifecycle, MailboxHighWater,
+    RejectionUnheard, SlowHandler,
+};
+use crate::reference::ActorId;
+use crate::time::Moment;
+use std::time::Duration;
+
+/// So many per second, and a word about how many more there were.
+pub(super) struct RateLimit {
+    per_second: usize,
+    window: Mutex<Window>,
+}
+
+struct Window {
+    began: Moment,
+    seen: usize,
+    suppressed: u64,
+}
+
+impl RateLimit {
+    pub(super) fn new(per_second: usize) -> Self {
+        RateLimit { per_second, window: Mutex::new(Window { began: Moment::ZERO, seen: 0, suppressed: 0 }) }
+    }
+
+    /// `Some(n)`: speak, and n were kept quiet before.
+    fn admit(&self, now: Moment) -> Option<u64> {
+        let mut window = self.window.lock();
+        if now.since(window.began) >= Duration::from_secs(1) {
+            window.began = now;
+            window.seen = 0;
+        }
+        if window.seen >= self.per_second {
+            window.suppressed += 1;
+            return None;
+        }
+        window.seen += 1;
+        Some(std::mem::take(&mut window.suppressed))
+    }
+}
+
+impl SystemCore {
+    pub(crate) fn count_refused(&self) {
+        count(&self.counters.refused);
+    }
+
+    /// Ends a message that cannot be delivered: exactly one dead letter.
+    pub(crate) fn dead_letter<M: Message>(&self, receiver: &Header, sender: u64, reason: DeadReason, message: M) {
+        count(&self.counters.dead_letters);
+        let speak = self.dead_letter_log.admit(self.now());
+        let heard = self.events.has_subscribers::<DeadLetter>();
+        if speak.is_none() && !heard {
+            // Dropping is user code too.
+            drop_contained(message);
+            return;
+        }
+        let sender_path = self.directory.get(sender).map(|cell| cell.path());
+        let receiver_path = receiver.path();
+        if let Some(suppressed) = speak {
+            tracing::info!(
+                message = type_name::<M>(),
+                receiver = %receiver_path,
+                sender = sender_path.as_ref().map(tracing::field::display),
+                %reason,
+                suppressed,
+                "dead letter"
+            );
+        }
+        if !heard {
+            drop_contained(message);
+            return;
+        }
+        let message: Box<dyn Any + Send> = Box::new(message);
+        self.events.publish(DeadLetter {
+            reason,
+            sender: ActorId::from_raw(sender),
+            sender_path,
+            receiver: receiver_path,
+            receiver_id: ActorId::of(receiver.id),
+            message_type: type_name::<M>(),
+            message: Arc::new(Mutex::new(Some(message))),
+        });
+    }
+
+    pub(crate) fn publish_lifecycle(&self, cell: &Header, what: Lifecycle) {
+        let path = || cell.path();
+        let id = ActorId::of(cell.id);
+        match what {
+            Lifecycle::Started if self.events.has_subscribers::<ActorStarted>() => {
+                self.events.publish(ActorStarted { path: path(), id });
+            }
+            Lifecycle::Restarted => {
+                count(&self.counters.restarts);
+                if self.events.has_subscribers::<ActorRestarted>() {
+                    self.events.publish(ActorRestarted { path: path(), id });
+                }
+            }
+            Lifecycle::Stopped if self.events.has_subscribers::<ActorStopped>() => {
+                self.events.publish(ActorStopped { path: path(), id });
+            }
+            Lifecycle::Started | Lifecycle::Stopping | Lifecycle::Stopped => {}
+        }
+    }
+
+    pub(crate) fn report_fault(&self, cell: &Header, fault: &Fault, directive: Directive) {
+        count(&self.counters.faults);
+        let path = cell.path();
+        tracing::warn!(actor = %path, %fault, ?directive, "actor failed");
+        let id = ActorId::of(cell.id);
+        self.events.publish(ActorFailed { path, id, fault: fault.clone(), directive: Some(directive) });
+    }
+
+    pub(crate) fn report_hook_fault(&self, cell: &Header, hook: &'static str, fault: &Fault) {
+        count(&self.counters.faults);
+        let path = cell.path();
+        tracing::warn!(actor = %path, %fault, hook, "hook failed");
+        let id = ActorId::of(cell.id);
+        self.events.publish(ActorFailed { path, id, fault: fault.clone(), directive: None });
+    }
+
+    pub(crate) fn report_start_failure(&self, cell: &Header, attempts: u32, fault: &Fault) {
+        count(&self.counters.faults);
+        let path = cell.path();
+        tracing::warn!(actor = %path, attempts, %fault, "actor did not start");
+        let id = ActorId::of(cell.id);
+        self.events.publish(ActorFailed { path, id, fault: fault.clone(), directive: Some(Directive::Stop) });
+    }
+
+    pub(crate) fn announce_high_water(&self, cell: &Header, depth: u64) {
+        count(&self.counters.high_water);
+        let path = cell.path();
+        tracing::warn!(actor = %path, depth, "mailbox is above its high-water mark");
+        self.events.publish(MailboxHighWater { path, id: ActorId::of(cell.id), depth });
+    }
+
+    pub(crate) fn announce_slow(&self, id: u64, running: Duration) {
+        count(&self.counters.slow_handlers);
+        let Some(cell) = self.directory.get(id) else { return };
+        cell.state.set(crate::cell::state::SLOW);
+        let path = cell.path();
+        tracing::warn!(actor = %path, ?running, "a handler blocks its worker; use the blocking dispatcher");
+        self.events.publish(SlowHandler { path, id: ActorId::of(id), running });
+    }
+}
+
+fn drop_contained<M>(message: M) {
+    // A message's drop that panics harms nobody but itself.
+    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(message)));
+}
+
+/// Runs `f` with the actor that is running on this thread, if there is one.
+fn with_current(f: impl FnOnce(&Header)) {
+    Host::with(|host| {
+        if let Some(cell) = host.current() {
+            f(cell);
+        }
+    });
+}
+
+/// An answer came after its asker had given up.
+#[cold]
+pub(crate) fn count_late_reply() {
+    with_current(|cell| {
+        count(&cell.system().counters.late_replies);
+    });
+}
+
+/// A message that was told was answered with a rejection.
+#[cold]
+pub(crate) fn unheard_rejection<R: Rejection>(rejection: &R) {
+    with_current(|cell| {
+        let system = cell.system();
+        count(&system.counters.unheard_rejections);
+        if system.events.has_subscribers::<RejectionUnheard>() {
+            let rejection = format!("{rejection:?}");
+            system.events.publish(RejectionUnheard { path: cell.path(), id: ActorId::of(cell.id), rejection });
+        }
+    });
+}

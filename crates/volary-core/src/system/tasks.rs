@@ -1,0 +1,100 @@
+//! Tasks that actors spawn beside themselves: they carry the actor's name and end with it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use crate::cell::Header;
+use crate::dispatch::{Ambiently, Host};
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, Ordering::*};
+
+/// Whether a task is to go on.
+pub(crate) struct TaskState {
+    aborted: AtomicBool,
+    finished: AtomicBool,
+    waker: Mutex<Option<Waker>>,
+}
+
+impl TaskState {
+    pub(crate) fn abort(&self) {
+        self.aborted.store(true, SeqCst);
+        let waker = self.waker.lock().take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finished.load(Acquire)
+    }
+}
+
+struct Spawned {
+    state: Arc<TaskState>,
+    /// Dropped as soon as the task is aborted, not when its executor comes to drop it.
+    future: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    on_end: Option<Box<dyn FnOnce() + Send>>,
+}
+
+impl Spawned {
+    fn finish(&mut self) {
+        self.future = None;
+        self.state.finished.store(true, Release);
+        if let Some(on_end) = self.on_end.take() {
+            on_end();
+        }
+    }
+}
+
+impl Future for Spawned {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
+        *self.state.waker.lock() = Some(task.waker().clone());
+        if self.state.aborted.load(SeqCst) {
+            self.finish();
+            return Poll::Ready(());
+        }
+        let polled = self.future.as_mut().map_or(Poll::Ready(()), |future| future.as_mut().poll(task));
+        if polled.is_ready() {
+            self.finish();
+        }
+        polled
+    }
+}
+
+impl Drop for Spawned {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// Spawns `future` on the environment's executor under the ambient turn of `cell`.
+pub(crate) fn spawn_for(cell: &Header, future: impl Future<Output = ()> + Send + 'static) -> Arc<TaskState> {
+    let state = Arc::new(TaskState { aborted: AtomicBool::new(false), finished: AtomicBool::new(false), waker: Mutex::new(None) });
+    let abort = {
+        let state = state.clone();
+        Arc::new(move || state.abort())
+    };
+    let key = cell.with_links(|links| {
+        links.next_task += 1;
+        links.tasks.push((links.next_task, abort));
+        links.next_task
+    });
+    let deadline = Host::with(|host| cell.system().current_deadline(host)).unwrap_or(0);
+    let actor = cell.to_ref();
+    let owner = actor.downgrade();
+    let spawned = Spawned {
+        state: state.clone(),
+        future: Some(Box::pin(Ambiently { actor, deadline, future })),
+        on_end: Some(Box::new(move || {
+            if let Some(owner) = owner.upgrade() {
+                owner.with_links(|links| links.tasks.retain(|(other, _)| *other != key));
+            }
+        })),
+    };
+    cell.system().env().spawn(Box::pin(spawned));
+    state
+}

@@ -1,0 +1,11 @@
+//! Time: moments of the system's clock, the timing wheel, and the timers on it.
+
+mod clock;
+mod timers;
+mod wheel;
+
+pub use clock::Moment;
+pub(crate) use clock::nanos;
+pub(crate) use timers::TimerId;
+pub use timers::Timers;
+pub use wheel::{TICK, Tick, TimerKey, Wheel, ticks};

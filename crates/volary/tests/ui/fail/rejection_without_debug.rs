@@ -1,0 +1,8 @@
+#![allow(unused)]
+
+use volary::prelude::*;
+
+#[derive(Rejection)]
+struct Refused;
+
+fn main() {}

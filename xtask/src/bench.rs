@@ -1,0 +1,69 @@
+//! `bench`: Volary and its peers, interleaved in one run.
+//!
+//! A full run of all workloads redraws the chart of the documentation; a quick or a partial one must not.
+
+use std::fs;
+use std::path::Path;
+
+use crate::args::Args;
+use crate::failure::{Failure, Outcome};
+use crate::invocation::Invocation;
+use crate::workspace::{self, BENCH_PACKAGE};
+
+const CHART: &str = "docs/bench.svg";
+
+pub(crate) fn run(mut args: Args) -> Outcome {
+    let quick = args.flag("--quick");
+    let json = args.option("--json")?;
+    let workloads = args.positional()?;
+    let json =
+        json.unwrap_or_else(|| workspace::relative(&workspace::target_dir().join("bench.json")));
+    if let Some(directory) = workspace::root().join(&json).parent() {
+        create(directory)?;
+    }
+    let call = Invocation::cargo(["run", "--release", "-p", BENCH_PACKAGE, "--"]);
+    call.args(forwarded(quick, &json, &workloads))
+        .run("bench")?;
+    eprintln!("    figures: {json}");
+    Ok(())
+}
+
+fn forwarded(quick: bool, json: &str, workloads: &[String]) -> Vec<String> {
+    let mut words = vec!["all".to_owned()];
+    if quick {
+        words.push("--quick".to_owned());
+    }
+    words.extend(["--json".to_owned(), json.to_owned()]);
+    if !quick && workloads.is_empty() {
+        words.extend(["--svg".to_owned(), CHART.to_owned()]);
+    }
+    words.extend_from_slice(workloads);
+    words
+}
+
+fn create(directory: &Path) -> Outcome {
+    fs::create_dir_all(directory)
+        .map_err(|error| Failure::Failed(format!("cannot create {}: {error}", directory.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_full_run_redraws_the_chart() {
+        let tell = ["tell".to_owned()];
+        assert_eq!(
+            forwarded(false, "b.json", &[]).join(" "),
+            "all --json b.json --svg docs/bench.svg"
+        );
+        assert_eq!(
+            forwarded(true, "b.json", &[]).join(" "),
+            "all --quick --json b.json"
+        );
+        assert_eq!(
+            forwarded(false, "b.json", &tell).join(" "),
+            "all --json b.json tell"
+        );
+    }
+}

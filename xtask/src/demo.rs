@@ -1,0 +1,9 @@
+//! `demo`: the main job with nothing to install.
+
+use crate::args::Args;
+use crate::failure::Outcome;
+use crate::invocation::Invocation;
+
+pub(crate) fn run(args: Args) -> Outcome {
+    Invocation::example("bank", args.rest()).run("bank")
+}
