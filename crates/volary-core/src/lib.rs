@@ -18,7 +18,7 @@ mod mailbox;
 mod reference;
 mod sync;
 pub mod system;
-mod time;
+pub mod time;
 pub mod tree;
 
 pub use actor::{
@@ -41,7 +41,7 @@ pub use system::{
     ActorInfo, ActorSystem, DispatcherOptions, Metrics, Sleep, StartError as SystemStartError, StopError, StopProblem,
     SystemBuilder,
 };
-pub use time::{Moment, TICK, Tick, Timers, TimerKey, Wheel, ticks};
+pub use time::Moment;
 pub use tree::{Address, Path};
 
 /// What the macros need and users do not.

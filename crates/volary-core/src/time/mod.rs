@@ -6,6 +6,5 @@ mod wheel;
 
 pub use clock::Moment;
 pub(crate) use clock::nanos;
-pub(crate) use timers::TimerId;
-pub use timers::Timers;
+pub(crate) use timers::{TimerId, Timers};
 pub use wheel::{TICK, Tick, TimerKey, Wheel, ticks};

@@ -17,7 +17,7 @@ use crate::sync::atomic::{AtomicU64, Ordering::*};
 const LANES: usize = 8;
 
 /// The pending timers of one actor system. The environment drives it.
-pub struct Timers {
+pub(crate) struct Timers {
     env: Arc<dyn Env>,
     lanes: [Mutex<Wheel<Waker>>; LANES],
     /// The earliest tick that the driver knows of; `u64::MAX` if there is none.
@@ -62,7 +62,7 @@ impl Timers {
     }
 
     /// Wakes everything that is due.
-    pub fn fire(&self) {
+    pub(crate) fn fire(&self) {
         let now = self.env.now().nanos() / tick_nanos();
         // Forget what was known before looking: whoever comes later says so again.
         self.next.store(u64::MAX, SeqCst);
@@ -78,8 +78,7 @@ impl Timers {
     }
 
     /// When `fire` should be called next.
-    #[must_use]
-    pub fn next(&self) -> Option<Moment> {
+    pub(crate) fn next(&self) -> Option<Moment> {
         match self.next.load(SeqCst) {
             u64::MAX => None,
             tick => Some(Moment::from_nanos(tick.saturating_mul(tick_nanos()))),
@@ -87,15 +86,8 @@ impl Timers {
     }
 
     /// How many timers are pending.
-    #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.lanes.iter().map(|lane| lane.lock().len()).sum()
-    }
-
-    /// Whether no timer is pending.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 
