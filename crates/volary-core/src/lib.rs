@@ -47,6 +47,7 @@ pub use tree::{Address, Path};
 /// What the macros need and users do not.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::actor::mapped;
     pub use crate::cell::message_table;
     pub use crate::mailbox::MessageTable;
     pub use crate::reference::{Accepts, Covers, Target};

@@ -62,6 +62,14 @@ mod lock {
 
 pub(crate) use lock::Mutex;
 
+/// Marks where the total order of `SeqCst` accesses is relied upon between two words. The accesses
+/// themselves give it; loom knows it of fences only, so there a fence stands in.
+#[inline(always)]
+pub(crate) fn total_order() {
+    #[cfg(volary_loom)]
+    loom::sync::atomic::fence(atomic::Ordering::SeqCst);
+}
+
 /// Spins politely: a few pause instructions, then gives the core away.
 pub(crate) struct Spin(u32);
 

@@ -1,11 +1,13 @@
 //! What users write: actors, messages, handlers, and the options they are started with.
 
+mod answer;
 mod context;
 mod fault;
 mod message;
 mod props;
 mod traits;
 
+pub use answer::mapped;
 pub use context::{Context, Task};
 pub use fault::{Failure, Fault, IntoFailure, OrFault};
 pub use message::{Message, Rejection};

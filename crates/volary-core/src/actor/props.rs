@@ -14,6 +14,7 @@ use crate::mailbox::Mailbox;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
+#[repr(u8)]
 pub enum Directive {
     /// Keep the state and go on with the next message.
     Resume,

@@ -6,6 +6,7 @@
 
 use std::future::Future;
 
+use super::answer::Answering;
 use super::context::Context;
 use super::fault::{Failure, Fault};
 use super::message::Message;
@@ -203,26 +204,13 @@ pub trait Respond<M: Message>: Actor {
 impl<A: Handler<M>, M: Message> Respond<M> for A {
     const IMMEDIATE: bool = <A as Handler<M>>::IMMEDIATE;
 
-    async fn respond(
+    fn respond(
         &mut self,
         message: M,
         reply: ReplyTo<M::Reply, M::Rejection>,
         ctx: &mut Context<Self>,
-    ) -> Result<(), Fault> {
-        match Handler::handle(self, message, ctx).await {
-            Ok(answer) => {
-                reply.send(answer);
-                Ok(())
-            }
-            Err(Failure::Rejected(rejection)) => {
-                reply.reject(rejection);
-                Ok(())
-            }
-            Err(Failure::Fault(fault)) => {
-                reply.fail(&fault);
-                Err(fault)
-            }
-        }
+    ) -> impl Future<Output = Result<(), Fault>> + Send {
+        Answering::new(Handler::handle(self, message, ctx), reply)
     }
 
     fn handle_now(&mut self, message: M, ctx: &mut Context<Self>) -> Result<M::Reply, Failure<M::Rejection>> {

@@ -8,6 +8,8 @@
 //!   id   ┌ generation (32) ┬ place (28) ┬ shelf (4) ┐
 //! ```
 
+use std::ptr::NonNull;
+
 use super::{CellRef, Header};
 use crate::sync::Mutex;
 
@@ -28,7 +30,7 @@ struct Shelf {
 
 struct Place {
     generation: u32,
-    /// Null while the actor is being made, and after it has ended.
+    /// Null after the actor has ended. While it is being made, nobody knows its id.
     cell: *const Header,
 }
 
@@ -47,8 +49,8 @@ impl Directory {
         Directory { shelves: std::array::from_fn(|_| Mutex::default()) }
     }
 
-    /// An id for an actor that is being made. `lane` spreads makers over the shelves.
-    pub(crate) fn reserve(&self, lane: usize) -> Option<u64> {
+    /// Enters an actor that is being made and gives it an id. `lane` spreads makers over the shelves.
+    pub(crate) fn insert(&self, lane: usize, cell: NonNull<Header>) -> Option<u64> {
         let shelf_number = lane % SHELVES;
         let mut shelf = self.shelves[shelf_number].lock();
         let place = match shelf.free.pop() {
@@ -60,14 +62,9 @@ impl Directory {
             }
         };
         shelf.live += 1;
-        let generation = shelf.places[place as usize].generation;
-        Some(u64::from(generation) << 32 | u64::from(place) << SHELF_BITS | shelf_number as u64)
-    }
-
-    /// The actor behind a reserved id can be found from now on.
-    pub(crate) fn fill(&self, id: u64, cell: &CellRef) {
-        let (shelf, place, _) = split(id);
-        self.shelves[shelf].lock().places[place].cell = cell.as_ptr();
+        let entry = &mut shelf.places[place as usize];
+        entry.cell = cell.as_ptr();
+        Some(u64::from(entry.generation) << 32 | u64::from(place) << SHELF_BITS | shelf_number as u64)
     }
 
     /// The actor has ended, or was never made.
@@ -94,16 +91,5 @@ impl Directory {
 
     pub(crate) fn len(&self) -> usize {
         self.shelves.iter().map(|shelf| shelf.lock().live).sum()
-    }
-
-    /// All live actors.
-    pub(crate) fn list(&self) -> Vec<CellRef> {
-        let mut all = Vec::new();
-        for shelf in &self.shelves {
-            let shelf = shelf.lock();
-            // SAFETY: as in `get`.
-            all.extend(shelf.places.iter().filter(|p| !p.cell.is_null()).map(|p| unsafe { (*p.cell).to_ref() }));
-        }
-        all
     }
 }

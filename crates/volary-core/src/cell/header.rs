@@ -14,12 +14,11 @@ use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::ptr::{self, NonNull};
-use std::sync::Arc;
 
 use super::links::Extras;
 use super::state::{HIGH, StateWord};
 use super::{Phase, Links};
-use crate::actor::{Directive, Fault, Props};
+use crate::actor::{Directive, Fault};
 use crate::dispatch::{FrameHead, Host, Step};
 use crate::mailbox::{Growth, Log, MessageTable};
 use crate::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*, fence};
@@ -49,14 +48,14 @@ pub(crate) struct Header {
     pub(crate) state: StateWord,
     pub(crate) phase: Cell<Phase>,
     pub(crate) name_length: u8,
-    pub(crate) dispatcher: u16,
+    pub(crate) on_fault: Directive,
+    pub(crate) dispatcher: u8,
     strong: AtomicU32,
     weak: AtomicU32,
     pub(crate) table: &'static CellTable,
     pub(crate) id: u64,
     system: NonNull<SystemCore>,
     parent: Option<CellRef>,
-    props: Option<Arc<Props>>,
     extras: AtomicPtr<Extras>,
     /// The suspended future. Owner only.
     frame: Cell<Option<NonNull<FrameHead>>>,
@@ -68,22 +67,21 @@ pub(crate) struct Header {
 
 // An idle actor is this, its state, its name and an entry in two tables.
 #[cfg(not(any(volary_loom, volary_shuttle)))]
-const _: () = assert!(size_of::<Header>() <= 224);
+const _: () = assert!(size_of::<Header>() <= 208);
 
 pub(crate) struct Birth {
     pub(crate) table: &'static CellTable,
     pub(crate) system: NonNull<SystemCore>,
     pub(crate) parent: Option<CellRef>,
-    pub(crate) props: Option<Arc<Props>>,
+    pub(crate) on_fault: Directive,
     pub(crate) extras: Option<Box<Extras>>,
-    pub(crate) id: u64,
     pub(crate) name_length: u8,
-    pub(crate) dispatcher: u16,
+    pub(crate) dispatcher: u8,
 }
 
 impl Header {
     /// A header with one strong count, owned by its maker.
-    pub(crate) fn new(birth: Birth) -> Self {
+    pub(crate) fn new(birth: Birth, id: u64) -> Self {
         Header {
             log: Log::new(birth.extras.is_some()),
             state: StateWord::born(),
@@ -93,10 +91,10 @@ impl Header {
             strong: AtomicU32::new(1),
             weak: AtomicU32::new(1),
             table: birth.table,
-            id: birth.id,
+            id,
+            on_fault: birth.on_fault,
             system: birth.system,
             parent: birth.parent,
-            props: birth.props,
             extras: AtomicPtr::new(birth.extras.map_or(ptr::null_mut(), Box::into_raw)),
             frame: Cell::new(None),
             waits_for: AtomicU64::new(0),
@@ -122,10 +120,6 @@ impl Header {
 
     pub(crate) fn parent(&self) -> Option<&CellRef> {
         self.parent.as_ref()
-    }
-
-    pub(crate) fn directive(&self) -> Directive {
-        self.props.as_ref().map_or(Directive::Restart, |props| props.on_fault)
     }
 
     /// The part that only some actors need; made on first use.
@@ -322,9 +316,7 @@ unsafe fn release(header: NonNull<Header>) {
             drop(Box::from_raw(extras));
         }
         let parent = (*header.as_ptr()).parent.take();
-        let props = (*header.as_ptr()).props.take();
         release_weak(header);
-        drop(props);
         // Last, and not recursively deep: a parent is only released here once its children are.
         drop(parent);
     }

@@ -38,8 +38,6 @@ pub(crate) enum Phase {
     Emptying,
     /// The `stopped` hook runs.
     Ending,
-    /// Suspended by supervision: alive, mail waits.
-    Suspended,
     /// Gone.
     Gone,
 }
@@ -141,13 +139,12 @@ pub(crate) fn control(cell: &Header, host: &Host) -> Alive {
         return alive;
     }
     match cell.phase.get() {
-        Phase::Running | Phase::Suspended | Phase::Starting if state & STOP != 0 => begin_stop(cell, host),
+        Phase::Running | Phase::Starting if state & STOP != 0 => begin_stop(cell, host),
         Phase::Running | Phase::Starting if state & DRAIN != 0 => {
             cell.log.close();
             Alive::Yes // the turn comes back when the log is empty
         }
-        Phase::Suspended if state & DRAIN != 0 => begin_stop(cell, host),
-        Phase::Running | Phase::Suspended if state & RESTART != 0 => {
+        Phase::Running if state & RESTART != 0 => {
             cell.state.clear(RESTART);
             if state & SUSPENDED != 0 {
                 cell.state.set(RESTART);
@@ -177,7 +174,7 @@ fn begin_stop(cell: &Header, host: &Host) -> Alive {
         return Alive::Yes;
     }
     match cell.phase.get() {
-        Phase::Running | Phase::Suspended => {}
+        Phase::Running => {}
         _ => return Alive::Yes,
     }
     cell.state.set(PAUSED);
@@ -254,7 +251,7 @@ pub(crate) fn resume_frame(cell: &Header, host: &Host) -> Alive {
 
 fn completed(cell: &Header, host: &Host, fault: Option<Fault>) -> Alive {
     match (cell.phase.get(), fault) {
-        (Phase::Running, None) | (Phase::Suspended | Phase::Gone, _) => recheck(cell),
+        (Phase::Running, None) | (Phase::Gone, _) => recheck(cell),
         (Phase::Running, Some(fault)) => faulted(cell, host, fault),
         (Phase::Starting, None) => {
             let alive = finish_start(cell);
@@ -301,7 +298,7 @@ fn report_hook(cell: &Header, hook: &'static str, fault: Option<Fault>) {
 
 /// A handler crashed: do as the supervisor said.
 fn faulted(cell: &Header, host: &Host, fault: Fault) -> Alive {
-    let directive = cell.directive();
+    let directive = cell.on_fault;
     cell.system().report_fault(cell, &fault, directive);
     if cell.state.has(STOP | KILL) {
         return recheck(cell);
@@ -370,7 +367,7 @@ fn continue_ending(cell: &Header, host: &Host) -> Alive {
 fn abandon(cell: &Header, host: &Host) -> Alive {
     drop_frame(cell, host, Ending::Stopped);
     match cell.phase.get() {
-        Phase::Running | Phase::Suspended => recheck(cell),
+        Phase::Running => recheck(cell),
         Phase::Starting => {
             let patience = cell.system().settings().init_timeout();
             retry_start(cell, host, Fault::msg(format!("`started` took longer than {patience:?}")))
@@ -386,7 +383,7 @@ fn abandon(cell: &Header, host: &Host) -> Alive {
 /// Whether whatever is suspended is to be given up when its time is over.
 fn is_overdue(cell: &Header) -> bool {
     match cell.phase.get() {
-        Phase::Running | Phase::Suspended => cell.state.has(STOP | RESTART),
+        Phase::Running => cell.state.has(STOP | RESTART),
         _ => true,
     }
 }
@@ -442,7 +439,7 @@ fn end(cell: &Header, host: &Host) -> Alive {
     cancel_alarm(cell);
     cell.log.close();
     drain_as_dead_letters(cell);
-    cell.made_room(usize::MAX);
+    cell.release_senders();
 
     let keep = cell.to_ref(); // everything below still needs the memory
     let (watchers, watching, mourners) = match cell.extras_if_any() {

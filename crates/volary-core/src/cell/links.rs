@@ -11,7 +11,7 @@ use crate::dispatch::Elastic;
 use crate::mailbox::{Letter, Mailbox, MessageTable};
 use crate::reference::{StartError, StartReport};
 use crate::sync::Mutex;
-use crate::sync::atomic::{AtomicBool, Ordering::*};
+use crate::sync::atomic::{AtomicBool, Ordering::*, fence};
 use crate::time::TimerId;
 use crate::tree::Children;
 
@@ -90,42 +90,62 @@ impl Bound {
             wakers.push_back(waker.clone());
         }
         self.waiting.store(true, SeqCst);
+        drop(wakers);
+        // Pairs with the fence in `made_room`: either the reader sees the flag, or the sender's
+        // second look sees the room.
+        fence(SeqCst);
     }
 
-    /// Room has become free: lets `count` senders try.
+    /// Lets everybody who waits try again.
     #[inline]
-    pub(crate) fn room(&self, count: usize) {
+    pub(crate) fn wake_all(&self) {
         if self.waiting.load(SeqCst) {
-            self.wake(count);
+            self.wake();
         }
     }
 
     #[cold]
-    fn wake(&self, count: usize) {
-        let woken: Vec<Waker> = {
-            let mut wakers = self.wakers.lock();
-            let count = count.min(wakers.len());
-            let woken = wakers.drain(..count).collect();
-            self.waiting.store(!wakers.is_empty(), SeqCst);
-            woken
-        };
-        for waker in woken {
-            waker.wake();
+    fn wake(&self) {
+        loop {
+            let waker = {
+                let mut wakers = self.wakers.lock();
+                let waker = wakers.pop_front();
+                if wakers.is_empty() {
+                    self.waiting.store(false, SeqCst);
+                }
+                waker
+            };
+            match waker {
+                Some(waker) => waker.wake(),
+                None => return,
+            }
         }
     }
 }
 
 impl Header {
-    /// After messages were taken: wakes senders that wait for room.
+    /// After a message was taken: wakes senders that wait for room, once half of it is free. Waking
+    /// them for each place would have sender and actor take turns message by message.
     #[inline]
-    pub(crate) fn made_room(&self, count: usize) {
-        if self.log.is_guarded()
-            && let Some(Extras { mailbox: MailboxRule::Bounded(bound), .. }) = self.extras_if_any()
+    pub(crate) fn made_room(&self) {
+        if self.log.is_guarded() {
+            self.made_room_in_bound();
+        }
+    }
+
+    fn made_room_in_bound(&self) {
+        if let Some(Extras { mailbox: MailboxRule::Bounded(bound), .. }) = self.extras_if_any()
+            && self.log.depth() <= bound.capacity / 2
         {
-            // The room must be visible before the flag is read: pairs with `wait` and the second
-            // look of the sender.
-            crate::sync::atomic::fence(SeqCst);
-            bound.room(count);
+            fence(SeqCst);
+            bound.wake_all();
+        }
+    }
+
+    /// The mailbox is closed: whoever waits for room is told so.
+    pub(crate) fn release_senders(&self) {
+        if let Some(Extras { mailbox: MailboxRule::Bounded(bound), .. }) = self.extras_if_any() {
+            bound.wake_all();
         }
     }
 }

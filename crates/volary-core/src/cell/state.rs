@@ -20,6 +20,7 @@
 //! waiting, so mail schedules nothing and only a wake-up or a control message does.
 
 use crate::sync::atomic::{AtomicU32, Ordering::*};
+use crate::sync::total_order;
 
 const RUN: u32 = 0b11;
 const IDLE: u32 = 0;
@@ -85,6 +86,7 @@ impl StateWord {
     /// Loads before it swaps, so that many senders to a busy actor share the line.
     #[inline]
     pub(crate) fn mail(&self) -> bool {
+        total_order(); // the message was queued before the state is read
         let state = self.0.load(SeqCst);
         if matches!(state & RUN, SCHEDULED | RUNNING) || state & (SUSPENDED | PAUSED | DEAD) != 0 {
             return false;
@@ -173,6 +175,7 @@ impl StateWord {
     pub(crate) fn begin_rest(&self) {
         let state = self.0.fetch_or(RESTING, SeqCst);
         debug_assert_eq!(state & RUN, RUNNING);
+        total_order(); // the state was written before the mailbox is looked at once more
     }
 
     /// The last look found something.

@@ -8,6 +8,7 @@ use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
+use super::directory::Directory;
 use super::header::{Birth, CellRef, CellTable, Header};
 use super::here::Here;
 use crate::actor::{Actor, Context, Failure, Fault, Message, Product, Respond};
@@ -30,7 +31,10 @@ struct Cell<A, F> {
 }
 
 /// Makes a cell. The name follows it in the same allocation.
-pub(crate) fn create<P, F>(birth: Birth, name: &[u8], factory: F) -> CellRef
+///
+/// It is entered into `directory` before it is written, since it must know its id; nobody knows
+/// that id yet. `None`: there is no id left.
+pub(crate) fn create<P, F>(birth: Birth, directory: &Directory, lane: usize, name: &[u8], factory: F) -> Option<CellRef>
 where
     P: Product,
     F: Fn() -> P + Send + Sync + 'static,
@@ -40,15 +44,20 @@ where
     // SAFETY: the layout is not empty.
     let memory = unsafe { alloc(layout) };
     let Some(memory) = NonNull::new(memory) else { handle_alloc_error(layout) };
+    let Some(id) = directory.insert(lane, memory.cast()) else {
+        // SAFETY: just allocated, with this layout.
+        unsafe { dealloc(memory.as_ptr(), layout) };
+        return None;
+    };
     // SAFETY: the memory has the layout of the cell, with the name behind it.
     unsafe {
         memory.cast::<Cell<P::Actor, F>>().write(Cell {
-            prefix: Prefix { header: Header::new(birth), actor: UnsafeCell::new(MaybeUninit::uninit()) },
+            prefix: Prefix { header: Header::new(birth, id), actor: UnsafeCell::new(MaybeUninit::uninit()) },
             factory,
         });
         std::ptr::copy_nonoverlapping(name.as_ptr(), memory.as_ptr().add(offset), name.len());
         memory.cast::<Header>().as_ref().settle_at(memory.cast());
-        CellRef::from_birth(memory.cast())
+        Some(CellRef::from_birth(memory.cast()))
     }
 }
 

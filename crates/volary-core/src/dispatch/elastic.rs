@@ -12,6 +12,10 @@ use super::pool::Pulse;
 use super::ring::Ready;
 use super::turn::{TurnEnd, run_turn};
 use crate::env::Env;
+use crate::sync::atomic::{AtomicUsize, Ordering::*};
+
+/// How often a thread looks for more before it sleeps: some microseconds.
+const LINGER: u32 = 500;
 
 /// Threads grow with the work up to a limit and leave after a while without any.
 pub(crate) struct Elastic {
@@ -23,6 +27,8 @@ pub(crate) struct Elastic {
     inner: Mutex<Inner>,
     work: Condvar,
     left: Condvar,
+    /// Length of the queue, for threads that look before they sleep.
+    queued: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -50,12 +56,14 @@ impl Elastic {
             inner: Mutex::default(),
             work: Condvar::new(),
             left: Condvar::new(),
+            queued: AtomicUsize::new(0),
         })
     }
 
     pub(crate) fn schedule(self: &Arc<Self>, ready: Ready) {
         let mut inner = self.inner.lock();
         inner.queue.push_back(Item(ready));
+        self.queued.store(inner.queue.len(), Release);
         if inner.idle >= inner.queue.len() {
             self.work.notify_one();
         } else if inner.threads < self.limit {
@@ -80,8 +88,10 @@ impl Elastic {
         inner.pulses.push(pulse.clone());
         loop {
             if let Some(Item(ready)) = inner.queue.pop_front() {
+                self.queued.store(inner.queue.len(), Release);
                 drop(inner);
                 self.turn(ready, &pulse);
+                self.linger();
                 inner = self.inner.lock();
                 continue;
             }
@@ -104,6 +114,16 @@ impl Elastic {
         inner.threads -= 1;
         inner.pulses.retain(|other| !Arc::ptr_eq(other, &pulse));
         self.left.notify_all();
+    }
+
+    /// Looks out for more for a moment: falling asleep and being woken costs more than that.
+    fn linger(&self) {
+        for _ in 0..LINGER {
+            if self.queued.load(Acquire) > 0 {
+                return;
+            }
+            std::hint::spin_loop();
+        }
     }
 
     fn turn(self: &Arc<Self>, ready: Ready, pulse: &Pulse) {

@@ -20,15 +20,20 @@ use crate::cell::{CellRef, Header, Here, waker_of};
 use super::Step;
 use super::host::{Ambient, Ending, Host};
 
-const CLASSES: [usize; 7] = [128, 256, 512, 1024, 2048, 4096, 8192];
+/// Finely graded where most handlers are: a hundred thousand suspended ones should not pay for slack.
+const CLASSES: [usize; 14] = [128, 192, 256, 320, 384, 448, 512, 640, 768, 1024, 1536, 2048, 4096, 8192];
 const ALIGN: usize = 16;
 const KEPT_PER_CLASS: usize = 32;
 
+type PollFn = unsafe fn(NonNull<FrameHead>, &mut TaskContext<'_>) -> Poll<Result<(), Fault>>;
+
 /// What is known of a frame whatever future is in it.
 pub(crate) struct FrameHead {
-    poll: unsafe fn(NonNull<FrameHead>, &mut TaskContext<'_>) -> Poll<Result<(), Fault>>,
+    poll: PollFn,
     drop: unsafe fn(NonNull<FrameHead>),
-    layout: Layout,
+    /// Size and alignment of the whole frame.
+    exact: Layout,
+    class: u8,
     /// The request that the handler serves, for when it continues.
     pub(crate) deadline: u64,
 }
@@ -49,34 +54,31 @@ impl FramePool {
         FramePool { free: RefCell::new([const { Vec::new() }; CLASSES.len()]) }
     }
 
-    fn take(&self, layout: Layout) -> (NonNull<u8>, Layout) {
-        let class = CLASSES.iter().position(|size| layout.size() <= *size).filter(|_| layout.align() <= ALIGN);
-        let layout = match class {
-            Some(class) => {
-                if let Some(frame) = self.free.borrow_mut()[class].pop() {
-                    return (frame, class_layout(class));
-                }
-                class_layout(class)
-            }
-            None => layout,
-        };
+    /// Memory for a `T`, and the class it belongs to.
+    #[inline]
+    fn take<T>(&self) -> (NonNull<u8>, u8) {
+        let class = const { class_of(Layout::new::<T>()) };
+        if let Some(free) = self.free.borrow_mut().get_mut(usize::from(class))
+            && let Some(frame) = free.pop()
+        {
+            return (frame, class);
+        }
+        let layout = layout_of(class, Layout::new::<T>());
         // SAFETY: a frame has a head, so the size is not zero.
         let memory = unsafe { alloc(layout) };
-        (NonNull::new(memory).unwrap_or_else(|| handle_alloc_error(layout)), layout)
+        (NonNull::new(memory).unwrap_or_else(|| handle_alloc_error(layout)), class)
     }
 
-    fn give(&self, memory: NonNull<u8>, layout: Layout) {
-        if let Some(class) = CLASSES.iter().position(|size| layout.size() == *size)
-            && layout.align() == ALIGN
+    #[inline]
+    fn give(&self, memory: NonNull<u8>, class: u8, exact: Layout) {
+        if let Some(free) = self.free.borrow_mut().get_mut(usize::from(class))
+            && free.len() < KEPT_PER_CLASS
         {
-            let mut free = self.free.borrow_mut();
-            if free[class].len() < KEPT_PER_CLASS {
-                free[class].push(memory);
-                return;
-            }
+            free.push(memory);
+            return;
         }
         // SAFETY: allocated in `take` with this layout.
-        unsafe { dealloc(memory.as_ptr(), layout) }
+        unsafe { dealloc(memory.as_ptr(), layout_of(class, exact)) }
     }
 
     /// Gives spare frames back to the allocator.
@@ -95,6 +97,19 @@ impl Drop for FramePool {
     fn drop(&mut self) {
         self.trim();
     }
+}
+
+/// The smallest class that fits; one past the last if none does.
+const fn class_of(layout: Layout) -> u8 {
+    let mut class = 0;
+    while class < CLASSES.len() && (layout.size() > CLASSES[class] || layout.align() > ALIGN) {
+        class += 1;
+    }
+    class as u8
+}
+
+fn layout_of(class: u8, exact: Layout) -> Layout {
+    if usize::from(class) < CLASSES.len() { class_layout(usize::from(class)) } else { exact }
 }
 
 const fn class_layout(class: usize) -> Layout {
@@ -118,7 +133,8 @@ where
     F: Future<Output = Result<(), Fault>>,
     M: FnOnce(&'static mut Context<A>) -> F,
 {
-    let (memory, layout) = host.frames.take(Layout::new::<Frame<A, F>>());
+    let (memory, class) = host.frames.take::<Frame<A, F>>();
+    let exact = Layout::new::<Frame<A, F>>();
     let frame = memory.cast::<Frame<A, F>>();
     // SAFETY: the frame is large and aligned enough. The context gets a lifetime that the frame
     // vouches for: it is dropped after the future, in `drop_frame`.
@@ -127,7 +143,8 @@ where
         (&raw mut (*at).head).write(FrameHead {
             poll: poll_frame::<A, F>,
             drop: drop_frame::<A, F>,
-            layout,
+            exact,
+            class,
             deadline: 0,
         });
         (&raw mut (*at).context).write(Context::new(Here::new(cell), sender));
@@ -135,7 +152,7 @@ where
         match catch_unwind(AssertUnwindSafe(|| make(context))) {
             Ok(future) => (&raw mut (*at).future).write(ManuallyDrop::new(future)),
             Err(panic) => {
-                host.frames.give(memory, layout);
+                host.frames.give(memory, class, exact);
                 return Step::Faulted(Fault::from_panic(&*panic));
             }
         }
@@ -204,12 +221,12 @@ unsafe fn poll_and_keep(cell: &Header, host: &Host, frame: NonNull<FrameHead>) -
 /// Drops the future and gives the frame back.
 unsafe fn finish(host: &Host, frame: NonNull<FrameHead>, ending: Ending) -> Result<(), Fault> {
     // SAFETY: the caller owns the frame and gives it up.
-    let (drop_fn, layout) = unsafe { (frame.as_ref().drop, frame.as_ref().layout) };
+    let (drop_fn, class, exact) = unsafe { (frame.as_ref().drop, frame.as_ref().class, frame.as_ref().exact) };
     let dropped = host.with_ending(ending, || {
         // SAFETY: as above; each drop is contained on its own.
         catch_unwind(AssertUnwindSafe(|| unsafe { drop_fn(frame) }))
     });
-    host.frames.give(frame.cast(), layout);
+    host.frames.give(frame.cast(), class, exact);
     dropped.map_err(|panic| Fault::from_panic(&*panic))
 }
 

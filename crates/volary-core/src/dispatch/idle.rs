@@ -92,10 +92,6 @@ impl Idle {
     pub(crate) fn asleep(&self) -> usize {
         (self.counts.load(Relaxed) / ASLEEP) as usize
     }
-
-    pub(crate) fn is_asleep(&self, worker: usize) -> bool {
-        self.sleepers.lock().contains(&worker)
-    }
 }
 
 #[cfg(all(test, volary_loom))]

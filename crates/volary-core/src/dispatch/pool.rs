@@ -13,6 +13,7 @@ use super::ring::{Ready, Ring};
 use super::worker::Worker;
 use crate::cell::Header;
 use crate::env::Env;
+use crate::time::Moment;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::*};
 
@@ -166,6 +167,10 @@ impl Pool {
             keep(item.0);
         }
         (taken > 0).then_some(batch[0].0)
+    }
+
+    pub(crate) fn now(&self) -> Moment {
+        self.env.now()
     }
 
     pub(crate) fn is_seeded(&self) -> bool {

@@ -3,7 +3,7 @@
 use super::Step;
 use super::host::{Ambient, Host};
 use crate::cell::lifecycle::{self, Alive};
-use crate::cell::state::{CONTROL, DRAIN, HIGH, PAUSED, Rest, SUSPENDED, WOKEN};
+use crate::cell::state::{CONTROL, DRAIN, HIGH, PAUSED, Rest, SLOW, SUSPENDED, WOKEN};
 use crate::cell::{Header, Phase};
 use crate::events::DeadReason;
 use crate::mailbox::{Incoming, Peek};
@@ -106,7 +106,8 @@ fn turn(cell: &Header, host: &Host, budget: u32) -> TurnEnd {
         // SAFETY: we own the actor, so we are the one reader of its log.
         match unsafe { cell.log.peek(cell) } {
             Peek::Record(first, place) => {
-                if left == 0 {
+                // A slow actor has one message at a time, so that others need not wait for many.
+                if left == 0 || state & SLOW != 0 && left < budget {
                     return yielded(cell);
                 }
                 left -= 1;
@@ -115,7 +116,7 @@ fn turn(cell: &Header, host: &Host, budget: u32) -> TurnEnd {
                 // SAFETY: the length of that record.
                 unsafe { cell.log.advance(words) };
                 let step = deliver(cell, host, incoming);
-                cell.made_room(1);
+                cell.made_room();
                 if !matches!(step, Step::Done) && lifecycle::after_step(cell, host, step) == Alive::No {
                     return TurnEnd::Gone;
                 }

@@ -14,15 +14,21 @@ use std::pin::Pin;
 use std::ptr;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use super::host::Host;
 use super::pool::Pool;
 use super::ring::Ready;
 use super::turn::{TurnEnd, run_turn};
+use crate::cell::state::SLOW;
 use crate::sync::atomic::Ordering::*;
 
-/// Turns in one poll, before other tasks of the runtime have a chance.
-const TURNS_PER_POLL: u32 = 128;
+/// Turns in one poll, and roughly how long it may last, before other tasks of the runtime have a
+/// chance.
+const TURNS_PER_POLL: u32 = 256;
+const TIME_PER_POLL: Duration = Duration::from_millis(1);
+/// Every so many turns the worker looks at the clock.
+const LOOK_AT_CLOCK: u32 = 16;
 /// How often in a row the last-in slot may come first.
 const LAST_IN_RUN: u32 = 16;
 /// How often the global queue comes first.
@@ -103,7 +109,8 @@ impl Local {
             // Woken by the pool we are already counted as searching; woken otherwise we are not.
             self.searching.set(!self.pool.idle.rise(self.index));
         }
-        let mut turns = TURNS_PER_POLL;
+        let began = self.pool.now();
+        let mut turns = 0;
         loop {
             if self.pool.is_closed() {
                 self.leave_search();
@@ -116,19 +123,21 @@ impl Local {
                 continue;
             };
             self.leave_search();
-            self.turn(host, ready);
-            turns -= 1;
-            if turns == 0 {
+            let slow = self.turn(host, ready);
+            turns += 1;
+            let long = slow || turns % LOOK_AT_CLOCK == 0 && self.pool.now().since(began) > TIME_PER_POLL;
+            if long || turns >= TURNS_PER_POLL {
                 task.waker().wake_by_ref();
                 return Poll::Pending;
             }
         }
     }
 
-    fn turn(&self, host: &Host, ready: Ready) {
+    /// True: the actor is known to be slow.
+    fn turn(&self, host: &Host, ready: Ready) -> bool {
         // SAFETY: a scheduled actor cannot end, and it stands in no other queue.
         let cell = unsafe { &*ready };
-        cell.state.take();
+        let slow = cell.state.take() & SLOW != 0;
         let seat = &self.pool.seats[self.index];
         seat.pulse.begin(cell.id);
         let end = run_turn(cell, host, self.pool.turn_budget());
@@ -137,6 +146,7 @@ impl Local {
             // To the back, behind everybody who is ready.
             self.push_back(ready);
         }
+        slow
     }
 
     /// Queues an actor that became ready on this worker.

@@ -356,10 +356,6 @@ impl Log {
         self.word.load(Relaxed) & GUARDED != 0
     }
 
-    pub(crate) fn is_closed(&self) -> bool {
-        self.word.load(Acquire) & CLOSED != 0
-    }
-
     /// Refuses every record from now on. What was reserved before stays to be read.
     pub(crate) fn close(&self) {
         let mut spin = Spin::new();

@@ -57,23 +57,31 @@ impl fmt::Debug for Cycle {
 
 /// Follows the notes from `target`; the ring, if they lead back to `asker`.
 pub(crate) fn find(asker: &Header, target: &Header) -> Option<Cycle> {
-    let mut ring = vec![asker.path().to_string()];
-    if target.id == asker.id {
-        return Some(Cycle(ring.into()));
-    }
+    let mut last = target.id;
     let mut next = target.waits_for.load(SeqCst);
-    if next == 0 {
-        return None;
-    }
-    ring.push(target.path().to_string());
     let directory = asker.system().directory();
-    while next != 0 && ring.len() <= LONGEST {
-        if next == asker.id {
-            return Some(Cycle(ring.into()));
+    let mut steps = 1;
+    while last != asker.id {
+        if next == 0 || steps == LONGEST {
+            return None;
         }
-        let actor = directory.get(next)?;
+        last = next;
+        next = directory.get(last)?.waits_for.load(SeqCst);
+        steps += 1;
+    }
+    Some(name(asker, target))
+}
+
+/// Goes round once more, for the names. Somebody in the ring may have moved on; then it is shorter.
+#[cold]
+fn name(asker: &Header, target: &Header) -> Cycle {
+    let directory = asker.system().directory();
+    let mut ring = vec![asker.path().to_string()];
+    let mut next = target.id;
+    while next != asker.id && ring.len() < LONGEST {
+        let Some(actor) = directory.get(next) else { break };
         ring.push(actor.path().to_string());
         next = actor.waits_for.load(SeqCst);
     }
-    None
+    Cycle(ring.into())
 }

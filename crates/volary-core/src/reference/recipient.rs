@@ -39,10 +39,6 @@ impl<M: Message> Recipient<M> {
         Recipient { cell, table, message: PhantomData }
     }
 
-    pub(crate) fn cell(&self) -> &CellRef {
-        &self.cell
-    }
-
     /// As [`ActorRef::tell`](crate::ActorRef::tell).
     ///
     /// ```

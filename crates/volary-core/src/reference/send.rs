@@ -94,12 +94,6 @@ impl<M: Message> Drop for SendFuture<'_, M> {
     fn drop(&mut self) {
         if let Some(timer) = self.timer.take() {
             self.target.system().timers().cancel(timer);
-            // A wake-up meant for us may have been the only one: pass it on.
-            if self.message.is_some()
-                && let Some(bound) = self.waits()
-            {
-                bound.room(1);
-            }
         }
     }
 }

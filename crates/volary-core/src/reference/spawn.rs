@@ -9,7 +9,6 @@ use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::actor_ref::ActorRef;
@@ -303,18 +302,17 @@ where
         return Err(duplicate(&parent, name));
     }
     let lane = Host::with(|host| host.worker().map_or(0, |worker| worker.index)).unwrap_or(0);
-    let id = system.directory().reserve(lane).ok_or(SpawnError::Exhausted)?;
     let birth = Birth {
         table: cell_table::<P, F>(),
         system: NonNull::from(system),
         parent: Some(parent.clone()),
-        props: props.map(Arc::new),
+        on_fault: props.map_or(Directive::Restart, |props| props.on_fault),
         extras,
-        id,
         name_length: u8::try_from(name.len()).unwrap_or(u8::MAX),
         dispatcher,
     };
-    let cell = create::<P, F>(birth, name.as_bytes(), factory);
+    let cell =
+        create::<P, F>(birth, system.directory(), lane, name.as_bytes(), factory).ok_or(SpawnError::Exhausted)?;
     let placed = parent.with_links(|links| {
         if links.sealed || links.ended {
             return Err(SpawnError::Stopping { parent: parent.path() });
@@ -325,10 +323,9 @@ where
         Ok(())
     });
     if let Err(error) = placed {
-        system.directory().remove(id);
+        system.directory().remove(cell.id);
         return Err(error);
     }
-    system.directory().fill(id, &cell);
     Ok(cell)
 }
 
@@ -399,22 +396,19 @@ where
     P: Product,
     F: Fn() -> P + Send + Sync + 'static,
 {
-    let id = directory.reserve(0)?;
     let birth = Birth {
         table: cell_table::<P, F>(),
         system,
         parent: parent.cloned(),
-        props: None,
+        on_fault: Directive::Restart,
         extras: None,
-        id,
         name_length: u8::try_from(name.len()).unwrap_or(u8::MAX),
         dispatcher: 0,
     };
-    let cell = create::<P, F>(birth, name.as_bytes(), factory);
+    let cell = create::<P, F>(birth, directory, 0, name.as_bytes(), factory)?;
     if let Some(parent) = parent {
         parent.with_links(|links| links.children.insert(cell.clone()));
     }
-    directory.fill(id, &cell);
     let (cell, _) = begin(cell, Wait::No);
     Some(cell)
 }

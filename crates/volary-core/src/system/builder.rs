@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::core::{Guardians, Parts, SystemCore};
+use super::core::{Guardians, MAX_OWN, Parts, SystemCore};
 use super::handle::ActorSystem;
 use super::observer::Observer;
 use super::settings::{Settings, SettingsBuilder, SettingsError, process_environment};
@@ -333,6 +333,9 @@ fn check_dispatchers(
         let wrong = |setting, value: String, allowed| StartError::Dispatcher { name: name.clone(), setting, value, allowed };
         if name.is_empty() || ["default", "blocking", "pinned"].contains(&name.as_str()) || pools.iter().any(|(n, _)| n == name) {
             return Err(wrong("name", format!("{name:?}"), "a name of its own, not default, blocking or pinned"));
+        }
+        if pools.len() == MAX_OWN {
+            return Err(wrong("number of dispatchers", wanted.len().to_string(), "at most 250"));
         }
         let workers = options.workers.unwrap_or(settings.workers());
         if !(2..=1024).contains(&workers) {

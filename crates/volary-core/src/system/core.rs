@@ -20,9 +20,11 @@ use crate::time::{Moment, Timers, nanos};
 use crate::tree::Address;
 
 /// Index of the dispatcher for blocking actors, of the pinned ones, and of the first own one.
-const BLOCKING: u16 = 1;
-const PINNED: u16 = 2;
-const FIRST_OWN: u16 = 3;
+const BLOCKING: u8 = 1;
+const PINNED: u8 = 2;
+const FIRST_OWN: u8 = 3;
+/// How many dispatchers of the user's own there may be.
+pub(super) const MAX_OWN: usize = 250;
 
 pub(crate) struct SystemCore {
     /// This system, for handles made from within.
@@ -176,14 +178,14 @@ impl SystemCore {
 
     /// Whether askers and spawners may run actors of this dispatcher where they stand.
     #[inline]
-    pub(crate) fn runs_inline(&self, dispatcher: u16) -> bool {
+    pub(crate) fn runs_inline(&self, dispatcher: u8) -> bool {
         if self.env.is_simulated() {
             return self.env.random() % 2 == 0; // the seed says
         }
         dispatcher == 0 || dispatcher >= FIRST_OWN
     }
 
-    pub(crate) fn dispatcher_index(&self, dispatcher: &Dispatcher) -> Result<u16, SpawnError> {
+    pub(crate) fn dispatcher_index(&self, dispatcher: &Dispatcher) -> Result<u8, SpawnError> {
         if self.env.is_simulated() {
             // One thread and one seed: blocking and pinned actors run with all the others.
             return Ok(0);
@@ -196,7 +198,7 @@ impl SystemCore {
                 .own_pools
                 .iter()
                 .position(|(own, _)| own == name)
-                .and_then(|at| u16::try_from(at).ok())
+                .and_then(|at| u8::try_from(at).ok())
                 .map(|at| at + FIRST_OWN)
                 .ok_or_else(|| {
                     let known: Vec<&str> =

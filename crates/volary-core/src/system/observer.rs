@@ -62,6 +62,7 @@ impl Observer {
                 active = true;
                 stuck = true;
                 let running = now.since(*since);
+                core.mark_slow(actor);
                 if running >= slow && !*announced {
                     *announced = true;
                     core.announce_slow(actor, running);

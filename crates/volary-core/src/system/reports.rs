@@ -145,10 +145,17 @@ impl SystemCore {
         self.events.publish(MailboxHighWater { path, id: ActorId::of(cell.id), depth });
     }
 
+    /// An actor was found in one and the same turn for a while: it has one message at a time from
+    /// now on, and askers leave it to the workers.
+    pub(crate) fn mark_slow(&self, id: u64) {
+        if let Some(cell) = self.directory.get(id) {
+            cell.state.set(crate::cell::state::SLOW);
+        }
+    }
+
     pub(crate) fn announce_slow(&self, id: u64, running: Duration) {
         count(&self.counters.slow_handlers);
         let Some(cell) = self.directory.get(id) else { return };
-        cell.state.set(crate::cell::state::SLOW);
         let path = cell.path();
         tracing::warn!(actor = %path, ?running, "a handler blocks its worker; use the blocking dispatcher");
         self.events.publish(SlowHandler { path, id: ActorId::of(id), running });

@@ -208,8 +208,14 @@ async fn stop_tree(core: &Arc<SystemCore>, guardians: &Guardians, problems: &mut
 
 /// Live actors but the guardians.
 fn survivors(core: &SystemCore) -> Vec<CellRef> {
-    let mut all = core.directory().list();
-    all.retain(|cell| cell.parent().is_some_and(|parent| parent.parent().is_some()));
+    let Some(guardians) = core.guardians() else { return Vec::new() };
+    let mut above = guardians.user.children();
+    above.extend(guardians.system.children());
+    let mut all = Vec::new();
+    while let Some(cell) = above.pop() {
+        above.extend(cell.children());
+        all.push(cell);
+    }
     all
 }
 

@@ -51,7 +51,8 @@ fn handler(method: &Method, message: &TokenStream, block: &Block) -> TokenStream
 
     let (trait_, body) = match &method.answer {
         Answer::Later(_, ending) => {
-            let body = ending.settle(&call, span);
+            let wait = (method.timing == Timing::Async).then(|| quote_spanned!(span=> .await));
+            let body = ending.settle(&quote_spanned!(span=> #call #wait), span);
             let respond = quote_spanned! {span=>
                 async fn respond(
                     &mut self,
@@ -69,12 +70,12 @@ fn handler(method: &Method, message: &TokenStream, block: &Block) -> TokenStream
         }
         Answer::Returned(returned) => {
             let (answer, body) = settle(returned, &call, message, method, block);
-            let (trait_, asyncness) = match method.timing {
-                Timing::Immediate => (quote_spanned!(span=> SyncHandler), None),
-                Timing::Async => (quote_spanned!(span=> Handler), Some(quote_spanned!(span=> async))),
+            let trait_ = match method.timing {
+                Timing::Immediate => quote_spanned!(span=> SyncHandler),
+                Timing::Async => quote_spanned!(span=> Handler),
             };
             let handle = quote_spanned! {span=>
-                #asyncness fn handle(
+                fn handle(
                     &mut self,
                     #value: #message,
                     #context: &mut #volary::Context<Self>,
@@ -103,14 +104,22 @@ fn settle(
     let answer = quote_spanned! {span=>
         ::core::result::Result<#reply, #volary::Failure<<#message as #volary::Message>::Rejection>>
     };
-    let body = match returned {
+    let settled = |value: TokenStream| match returned {
         Returned::Nothing | Returned::Value(_) => quote_spanned! {span=>
-            let reply: #reply = #call;
+            let reply: #reply = #value;
             ::core::result::Result::Ok(reply)
         },
-        Returned::Outcome(ty) => quote_spanned!(span=> <#ty as #volary::__private::Outcome>::into_outcome(#call)),
+        Returned::Outcome(ty) => quote_spanned!(span=> <#ty as #volary::__private::Outcome>::into_outcome(#value)),
     };
-    (answer, body)
+    if method.timing == Timing::Immediate {
+        return (answer, settled(call.clone()));
+    }
+    // Not an `async fn` around the method's own: that would keep the message once more while it waits.
+    let body = settled(quote_spanned!(span=> outcome));
+    (
+        quote_spanned!(span=> impl ::core::future::Future<Output = #answer> + ::core::marker::Send),
+        quote_spanned!(span=> #volary::__private::mapped(#call, |outcome| { #body })),
+    )
 }
 
 /// What the handler calls its parameters: with an underscore when the method has no use for them.
@@ -150,7 +159,6 @@ impl Names {
             Argument::ReplyTo => quote_spanned!(span=> #reply),
             Argument::Context => quote_spanned!(span=> #context),
         });
-        let wait = (method.timing == Timing::Async).then(|| quote_spanned!(span=> .await));
-        quote_spanned!(span=> Self::#name(self, #(#arguments),*) #wait)
+        quote_spanned!(span=> Self::#name(self, #(#arguments),*))
     }
 }

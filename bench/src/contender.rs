@@ -1,0 +1,70 @@
+//! The function table: what a contender is, what it is asked to do and what
+//! it hands back. A contender is one row of `CONTENDERS`; a workload it has
+//! no function for is listed as "not offered", never run as something else.
+
+use crate::histogram::Histogram;
+use crate::peers;
+
+/// What a contender is compared as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// The runtime under test.
+    Subject,
+    /// A Rust actor library.
+    ActorPeer,
+    /// A line without actors, to see what the mechanism underneath costs.
+    Reference,
+}
+
+/// One workload at one size.
+#[derive(Clone, Debug, Default)]
+pub struct Case {
+    /// The workload's exact name.
+    pub workload: String,
+    /// How many operations the timed pass makes.
+    pub ops: u64,
+    /// Open loop: arrivals per second.
+    pub rate: f64,
+    /// Open loop: bytes carried by each ask.
+    pub payload: usize,
+    /// Open loop: how long arrivals last, in seconds.
+    pub seconds: f64,
+}
+
+/// A set-up workload: runs the given number of operations to completion.
+/// Called several times (warm-up, timed, counted) on the same actors.
+pub type Pass = Box<dyn FnMut(u64)>;
+
+/// How a contender runs a workload.
+pub enum Bench {
+    /// Sets up and returns the repeatable pass; the harness times it.
+    Throughput(fn(&Case) -> Pass),
+    /// Sets up, plays the arrival schedule and returns the latencies.
+    Latency(fn(&Case) -> Histogram),
+}
+
+/// One row of the table.
+pub struct Contender {
+    /// Its name on the command line and in the tables.
+    pub name: &'static str,
+    /// What it is compared as.
+    pub role: Role,
+    /// Its function for a workload, if it offers that workload.
+    pub bench: fn(&str) -> Option<Bench>,
+}
+
+/// Everyone, in the order in which they run and are shown.
+pub const CONTENDERS: &[Contender] = &[
+    peers::volary::CONTENDER,
+    peers::kameo::CONTENDER,
+    peers::ractor::CONTENDER,
+    peers::actix::CONTENDER,
+    peers::coerce::CONTENDER,
+    peers::tokio_mpsc::CONTENDER,
+    peers::queue::CONTENDER,
+];
+
+/// The contender of that name.
+pub fn find(name: &str) -> Option<&'static Contender> {
+    CONTENDERS.iter().find(|contender| contender.name == name)
+}

@@ -1,0 +1,69 @@
+//! The tokio runtimes the tokio-based peers run on. A slot says where an
+//! actor or task is wanted; which runtime that is depends on the workload:
+//! one with two workers (nearly always), one thread, or two separate threads.
+
+use std::future::Future;
+
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::task::JoinHandle;
+
+use crate::contender::Case;
+
+/// How many worker threads the shared runtime has.
+const WORKERS: usize = 2;
+
+/// One or two runtimes, chosen by the workload.
+pub struct Host {
+    handles: Vec<Handle>,
+}
+
+impl Host {
+    /// Starts what `case` needs. The runtimes live as long as the process.
+    pub fn start(case: &Case) -> Self {
+        let handles = match case.workload.as_str() {
+            "ask/same-thread" => vec![lone_thread()],
+            "ask/cross-thread" => vec![lone_thread(), lone_thread()],
+            _ => vec![keep(
+                Builder::new_multi_thread()
+                    .worker_threads(WORKERS)
+                    .enable_all()
+                    .build()
+                    .expect("tokio runtime"),
+            )],
+        };
+        Self { handles }
+    }
+
+    /// The runtime for a slot.
+    pub fn handle(&self, slot: usize) -> &Handle {
+        &self.handles[slot % self.handles.len()]
+    }
+
+    /// Runs `work` on the runtime of `slot` and hands back its output.
+    pub async fn at<T: Send + 'static>(
+        &self,
+        slot: usize,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> T {
+        let task: JoinHandle<T> = self.handle(slot).spawn(work);
+        task.await.expect("set-up task")
+    }
+}
+
+fn keep(runtime: Runtime) -> Handle {
+    let handle = runtime.handle().clone();
+    std::mem::forget(runtime);
+    handle
+}
+
+/// A thread of its own. Without the I/O driver, which no workload here needs
+/// on such a thread: it is then woken by a futex, about a tenth faster.
+fn lone_thread() -> Handle {
+    let runtime = Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .expect("tokio runtime");
+    let handle = runtime.handle().clone();
+    std::thread::spawn(move || runtime.block_on(std::future::pending::<()>()));
+    handle
+}

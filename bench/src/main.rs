@@ -1,0 +1,135 @@
+//! `volary-bench`: the same workloads for Volary and its peers. `run` measures
+//! one workload for one contender in this process; `all` runs everything in
+//! interleaved processes and prints the comparison.
+
+mod alloc;
+mod contender;
+mod echo_server;
+mod histogram;
+mod host;
+mod latch;
+mod measure;
+mod memory;
+mod peer;
+mod peers;
+mod programs;
+mod rng;
+mod suite;
+mod svg;
+mod table;
+mod workloads;
+
+use std::process::{Command, ExitCode};
+
+const USAGE: &str = "\
+usage: volary-bench run WORKLOAD CONTENDER [--quick]
+       volary-bench all [--quick] [--rounds N] [--json FILE] [--svg FILE] [WORKLOAD…]
+       volary-bench list";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let result = match arguments.split_first() {
+        Some((verb, rest)) if verb == "run" => run_one(rest),
+        Some((verb, rest)) if verb == "all" => run_all(rest),
+        Some((verb, [])) if verb == "list" => {
+            list();
+            Ok(())
+        }
+        _ => Err(USAGE.to_owned()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Measures one workload for one contender and prints one JSON line.
+fn run_one(arguments: &[String]) -> Result<(), String> {
+    let quick = arguments.iter().any(|argument| argument == "--quick");
+    let names: Vec<&String> = arguments.iter().filter(|a| *a != "--quick").collect();
+    let [workload, peer] = names[..] else {
+        return Err(USAGE.to_owned());
+    };
+    let workload = workloads::find(workload).ok_or(format!("no workload {workload}"))?;
+    let contender = contender::find(peer).ok_or(format!("no contender {peer}"))?;
+    let rate = std::env::var("BENCH_RATE")
+        .ok()
+        .and_then(|rate| rate.parse().ok());
+    let case = workload.case(quick, rate);
+    let record = measure::run(workload, contender, &case)
+        .ok_or(format!("{} is not offered by {}", workload.name, peer))?;
+    println!("{}", record.to_json(workload.name, contender.name));
+    // Leaves at once: taking down a million actors is not what is measured.
+    std::process::exit(0)
+}
+
+/// Runs the comparison, prints it and writes the files asked for.
+fn run_all(arguments: &[String]) -> Result<(), String> {
+    let mut options = suite::Options {
+        quick: false,
+        rounds: 5,
+        filters: Vec::new(),
+    };
+    let (mut json, mut svg) = (None, None);
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        let mut operand = || rest.next().cloned().ok_or(USAGE.to_owned());
+        match argument.as_str() {
+            "--quick" => options.quick = true,
+            "--rounds" => {
+                options.rounds = operand()?.parse().map_err(|_| USAGE.to_owned())?;
+            }
+            "--json" => json = Some(operand()?),
+            "--svg" => svg = Some(operand()?),
+            flag if flag.starts_with('-') => return Err(USAGE.to_owned()),
+            filter => options.filters.push(filter.to_owned()),
+        }
+    }
+    if let Some(unknown) = options.filters.iter().find(|filter| {
+        !workloads::WORKLOADS
+            .iter()
+            .any(|workload| workload.matches(filter))
+    }) {
+        return Err(format!("no workload {unknown}"));
+    }
+
+    print_machine(&options);
+    let cells = suite::run(&options);
+    print!("{}", table::render(&cells));
+    if let Some(path) = json {
+        let list: Vec<_> = cells.iter().map(suite::Cell::to_json).collect();
+        let text = serde_json::to_string_pretty(&list).map_err(|error| error.to_string())?;
+        std::fs::write(&path, text + "\n").map_err(|error| format!("{path}: {error}"))?;
+    }
+    if let Some(path) = svg {
+        std::fs::write(&path, svg::render(&cells)).map_err(|error| format!("{path}: {error}"))?;
+    }
+    Ok(())
+}
+
+fn print_machine(options: &suite::Options) {
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    let rustc = Command::new("rustc").arg("--version").output();
+    let rustc = rustc.map_or("rustc unknown".to_owned(), |output| {
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    });
+    println!(
+        "{cores} cores; {rustc}; median of {} interleaved rounds; {} sizes",
+        options.rounds,
+        if options.quick { "quick" } else { "full" }
+    );
+}
+
+fn list() {
+    for workload in workloads::WORKLOADS {
+        let offered: Vec<&str> = contender::CONTENDERS
+            .iter()
+            .filter(|contender| (contender.bench)(workload.name).is_some())
+            .map(|contender| contender.name)
+            .collect();
+        println!("{}: {}", workload.name, offered.join(" "));
+    }
+}

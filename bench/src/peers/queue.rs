@@ -1,0 +1,62 @@
+//! A bare lock-free queue between OS threads, the second reference line: what
+//! moving a number from one thread to another costs without any scheduling.
+//!
+//! Fairness choices: crossbeam's `SegQueue`, unbounded; one receiving thread
+//! that spins; a thread per sender. It has no actors and nothing to wake, so
+//! only `tell`, `tell/outside` (the same thing here) and `fan-in` exist.
+
+use std::hint::{black_box, spin_loop};
+use std::sync::Arc;
+
+use crossbeam_queue::SegQueue;
+
+use crate::contender::{Bench, Case, Contender, Pass, Role};
+
+/// The queue's row of the table.
+pub const CONTENDER: Contender = Contender {
+    name: "queue",
+    role: Role::Reference,
+    bench,
+};
+
+fn bench(workload: &str) -> Option<Bench> {
+    match workload {
+        "tell" | "tell/outside" => Some(Bench::Throughput(|case| senders(case, 1))),
+        "fan-in" => Some(Bench::Throughput(|case| senders(case, 8))),
+        _ => None,
+    }
+}
+
+fn senders(_: &Case, senders: u64) -> Pass {
+    let queue = Arc::new(SegQueue::new());
+    Box::new(move |count| {
+        let share = count / senders;
+        let sending: Vec<_> = (0..senders)
+            .map(|_| {
+                let queue = Arc::clone(&queue);
+                std::thread::spawn(move || (0..share).for_each(|value| queue.push(value)))
+            })
+            .collect();
+        let queue = Arc::clone(&queue);
+        let receiving = std::thread::spawn(move || receive(&queue, share * senders));
+        for thread in sending {
+            thread.join().expect("sending thread");
+        }
+        receiving.join().expect("receiving thread");
+    })
+}
+
+fn receive(queue: &SegQueue<u64>, count: u64) {
+    let mut sum = 0u64;
+    let mut left = count;
+    while left > 0 {
+        match queue.pop() {
+            Some(value) => {
+                sum = sum.wrapping_add(value);
+                left -= 1;
+            }
+            None => spin_loop(),
+        }
+    }
+    black_box(sum);
+}
