@@ -47,16 +47,3 @@ pub trait Message: Send + 'static {
 pub trait Rejection: fmt::Debug + Send + 'static {}
 
 impl Rejection for Infallible {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn infallible_is_the_rejection_that_never_comes() {
-        fn is_rejection<R: Rejection>() -> bool {
-            true
-        }
-        assert!(is_rejection::<Infallible>());
-    }
-}

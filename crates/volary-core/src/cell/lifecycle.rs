@@ -464,9 +464,14 @@ fn end(cell: &Header, host: &Host) -> Alive {
     notify(cell, watchers);
     leave_parent(&keep);
     if let Some(extras) = cell.extras_if_any() {
-        // Made late, between the first look and now.
-        let late = std::mem::take(&mut extras.links.lock().mourners);
-        late.into_iter().for_each(std::task::Waker::wake);
+        // Made or filled late, between the first look and the death.
+        let (watchers, mourners) = {
+            let mut links = extras.links.lock();
+            links.ended = true;
+            (std::mem::take(&mut links.watchers), std::mem::take(&mut links.mourners))
+        };
+        notify(cell, watchers);
+        mourners.into_iter().for_each(std::task::Waker::wake);
     }
     mourners.into_iter().for_each(std::task::Waker::wake);
     Alive::No

@@ -148,7 +148,7 @@ where
             deadline: 0,
         });
         (&raw mut (*at).context).write(Context::new(Here::new(cell), sender));
-        let context: &'static mut Context<A> = &mut *(&raw mut (*at).context);
+        let context: &'static mut Context<A> = &mut (*at).context;
         match catch_unwind(AssertUnwindSafe(|| make(context))) {
             Ok(future) => (&raw mut (*at).future).write(ManuallyDrop::new(future)),
             Err(panic) => {

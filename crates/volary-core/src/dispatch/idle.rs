@@ -16,6 +16,10 @@ use crate::sync::atomic::{AtomicU32, Ordering::*, fence};
 const SEARCHING: u32 = 1;
 const ASLEEP: u32 = 1 << 16;
 
+fn searching(counts: u32) -> u32 {
+    counts & (ASLEEP - 1)
+}
+
 pub(crate) struct Idle {
     /// Low half: workers searching. High half: workers asleep.
     counts: AtomicU32,
@@ -32,7 +36,7 @@ impl Idle {
     pub(crate) fn worker_to_wake(&self) -> Option<usize> {
         fence(SeqCst);
         let counts = self.counts.load(SeqCst);
-        if counts % ASLEEP != 0 || counts < ASLEEP {
+        if searching(counts) != 0 || counts < ASLEEP {
             return None;
         }
         self.wake_one()
@@ -42,7 +46,7 @@ impl Idle {
     fn wake_one(&self) -> Option<usize> {
         let mut sleepers = self.sleepers.lock();
         let counts = self.counts.load(SeqCst);
-        if counts % ASLEEP != 0 {
+        if searching(counts) != 0 {
             return None;
         }
         let worker = sleepers.pop()?;
@@ -53,7 +57,7 @@ impl Idle {
     /// A worker begins to search. Half of the workers at most do, the others had better sleep.
     pub(crate) fn begin_search(&self, workers: usize) -> bool {
         let counts = self.counts.load(SeqCst);
-        if 2 * (counts % ASLEEP) as usize >= workers {
+        if 2 * searching(counts) as usize >= workers {
             return false;
         }
         self.counts.fetch_add(SEARCHING, SeqCst);
@@ -62,7 +66,7 @@ impl Idle {
 
     /// A searcher found something. True: it was the last, and should pass the search on.
     pub(crate) fn end_search(&self) -> bool {
-        self.counts.fetch_sub(SEARCHING, SeqCst) % ASLEEP == SEARCHING
+        searching(self.counts.fetch_sub(SEARCHING, SeqCst)) == 1
     }
 
     /// A worker goes to sleep. It looks once more at all queues before it really does.

@@ -133,7 +133,7 @@ impl Pool {
         }
     }
 
-    fn push_one(&self, ready: Ready) {
+    pub(crate) fn push_one(&self, ready: Ready) {
         let mut global = self.global.lock();
         global.push_back(ReadyItem(ready));
         self.global_length.store(global.len(), SeqCst);

@@ -161,6 +161,9 @@ impl Local {
     }
 
     fn push_back(&self, ready: Ready) {
+        if self.pool.is_seeded() {
+            return self.pool.push_one(ready); // the seed draws from one queue
+        }
         self.pool.seats[self.index].ring.push(ready, |more| self.pool.push_global(more));
     }
 
@@ -168,7 +171,7 @@ impl Local {
     /// should not wait for its end.
     #[inline]
     pub(crate) fn sent(&self, count: u32) {
-        if count % LONG_TURN_SENDS == 0 {
+        if count.is_multiple_of(LONG_TURN_SENDS) {
             self.share();
         }
     }
@@ -194,7 +197,7 @@ impl Local {
         }
         let tick = self.tick.get().wrapping_add(1);
         self.tick.set(tick);
-        if tick % GLOBAL_EVERY == 0
+        if tick.is_multiple_of(GLOBAL_EVERY)
             && let Some(ready) = self.pop_global()
         {
             return Some(ready);

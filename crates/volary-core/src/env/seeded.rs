@@ -117,7 +117,7 @@ impl SeededEnv {
         let main = Arc::new(MainWaker(AtomicBool::new(true)));
         let waker = Waker::from(main.clone());
         loop {
-            let poll_main = main.0.load(Ordering::SeqCst) && (!self.has_ready() || self.random() % 2 == 0);
+            let poll_main = main.0.load(Ordering::SeqCst) && (!self.has_ready() || self.random() & 1 == 0);
             if poll_main {
                 main.0.store(false, Ordering::SeqCst);
                 if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {

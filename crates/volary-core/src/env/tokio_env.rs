@@ -2,7 +2,7 @@
 //!
 //! The runtime is the caller's when there is one, and one of our own otherwise.
 
-#![expect(clippy::disallowed_methods, reason = "this is the one place where the real world is touched")]
+#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "this is the one place where the real world is touched")]
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;

@@ -15,10 +15,14 @@ mod imp {
     const BATCH: usize = 32;
     const SHELF: usize = 2048;
 
+    /// Boxes, because mailboxes link blocks by their address.
+    #[expect(clippy::vec_box, reason = "a block must not move")]
+    type Blocks = Vec<Box<Block>>;
+
     thread_local! {
-        static LOCAL: RefCell<Vec<Box<Block>>> = const { RefCell::new(Vec::new()) };
+        static LOCAL: RefCell<Blocks> = const { RefCell::new(Vec::new()) };
     }
-    static SHARED: parking_lot::Mutex<Vec<Box<Block>>> = parking_lot::Mutex::new(Vec::new());
+    static SHARED: parking_lot::Mutex<Blocks> = parking_lot::Mutex::new(Vec::new());
 
     pub(crate) fn take() -> Box<Block> {
         LOCAL

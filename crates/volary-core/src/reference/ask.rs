@@ -100,6 +100,7 @@ impl<'a, M: Message> IntoFuture for Ask<'a, M> {
             Ok(()) => State::Fresh(slot),
             Err((refusal, message)) => {
                 drop(message);
+                system.count_refused();
                 // SAFETY: the record was not written, so both shares are still ours.
                 unsafe { ReplySlot::free(slot) };
                 State::Refused(refusal)
@@ -198,7 +199,7 @@ fn start(target: &CellRef) {
 }
 
 fn inline_turn(target: &CellRef, host: &Host) {
-    if host.count_inline() % TIMED_EVERY != 0 {
+    if !host.count_inline().is_multiple_of(TIMED_EVERY) {
         return run_inline(target, host, INLINE_BUDGET);
     }
     let system = target.system();

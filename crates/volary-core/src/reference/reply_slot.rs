@@ -245,8 +245,11 @@ mod pool {
 
     const PER_THREAD: usize = 256;
 
+    #[expect(clippy::vec_box, reason = "a slot must not move")]
+    type Slots = Vec<Box<ReplySlot>>;
+
     thread_local! {
-        static LOCAL: RefCell<Vec<Box<ReplySlot>>> = const { RefCell::new(Vec::new()) };
+        static LOCAL: RefCell<Slots> = const { RefCell::new(Vec::new()) };
     }
 
     #[inline]

@@ -58,7 +58,7 @@ impl<T: Send + 'static, R: Rejection> ReplyTo<T, R> {
     #[inline]
     pub fn send(mut self, answer: T) {
         if let Some(slot) = self.slot.take() {
-            end::<T, R>(slot, Ok(answer));
+            self::answer::<T, R>(slot, Ok(answer));
         }
     }
 
@@ -71,7 +71,7 @@ impl<T: Send + 'static, R: Rejection> ReplyTo<T, R> {
     /// ```
     pub fn reject(mut self, rejection: R) {
         match self.slot.take() {
-            Some(slot) => end::<T, R>(slot, Err(AskError::Rejected(rejection))),
+            Some(slot) => answer::<T, R>(slot, Err(AskError::Rejected(rejection))),
             None => crate::system::unheard_rejection(&rejection),
         }
     }
@@ -84,7 +84,7 @@ impl<T: Send + 'static, R: Rejection> ReplyTo<T, R> {
     /// ```
     pub fn fail(mut self, fault: &Fault) {
         if let Some(slot) = self.slot.take() {
-            end::<T, R>(slot, Err(AskError::Failed(fault.clone())));
+            answer::<T, R>(slot, Err(AskError::Failed(fault.clone())));
         }
     }
 
@@ -101,12 +101,18 @@ impl<T: Send + 'static, R: Rejection> ReplyTo<T, R> {
     }
 }
 
+/// Answers; an answer that comes too late is counted.
 #[inline]
-fn end<T: Send + 'static, R: Rejection>(slot: NonNull<ReplySlot>, answer: Answer<T, R>) {
-    // SAFETY: the slot was taken out of the one `ReplyTo` for it, whose types are the asker's.
-    if unsafe { ReplySlot::complete::<Answer<T, R>>(slot, answer) } == Delivered::TooLate {
+fn answer<T: Send + 'static, R: Rejection>(slot: NonNull<ReplySlot>, answer: Answer<T, R>) {
+    if end(slot, answer) == Delivered::TooLate {
         crate::system::count_late_reply();
     }
+}
+
+#[inline]
+fn end<T: Send + 'static, R: Rejection>(slot: NonNull<ReplySlot>, answer: Answer<T, R>) -> Delivered {
+    // SAFETY: the slot was taken out of the one `ReplyTo` for it, whose types are the asker's.
+    unsafe { ReplySlot::complete::<Answer<T, R>>(slot, answer) }
 }
 
 impl<T: Send + 'static, R: Rejection> Drop for ReplyTo<T, R> {

@@ -59,10 +59,12 @@ impl<M: Message> Future for SendFuture<'_, M> {
                 Some(Ok(())) => return Poll::Ready(Ok(())),
                 Some(Err((Refusal::Full, message))) => message,
                 Some(Err((refusal, message))) => {
+                    self.target.system().count_refused();
                     return Poll::Ready(Err(SendError::Refused(TellError::new(refusal, message))));
                 }
             };
             let Some(bound) = self.waits() else {
+                self.target.system().count_refused();
                 return Poll::Ready(Err(SendError::Refused(TellError::Full(message))));
             };
             self.message = Some(message);
@@ -76,10 +78,11 @@ impl<M: Message> Future for SendFuture<'_, M> {
             let now = system.now();
             let patience = system.send_patience();
             let deadline = *self.deadline.get_or_insert(now + patience);
-            if now >= deadline {
-                if let Some(message) = self.message.take() {
-                    return Poll::Ready(Err(SendError::Timeout(message)));
-                }
+            if now >= deadline
+                && let Some(message) = self.message.take()
+            {
+                system.count_refused();
+                return Poll::Ready(Err(SendError::Timeout(message)));
             }
             if let Some(timer) = self.timer.take() {
                 system.timers().cancel(timer);

@@ -16,6 +16,7 @@ use super::errors::SpawnError;
 use super::reply_slot::ReplySlot;
 use crate::actor::{Actor, Directive, Dispatcher, Fault, MailboxKind, Product, Props};
 use crate::cell::lifecycle::Phase;
+use crate::cell::state::DEAD;
 use crate::cell::{Birth, Bound, CellRef, Extras, MailboxRule, cell_table, create};
 use crate::dispatch::{Host, TurnEnd, start_turn};
 use crate::system::SystemCore;
@@ -314,7 +315,7 @@ where
     let cell =
         create::<P, F>(birth, system.directory(), lane, name.as_bytes(), factory).ok_or(SpawnError::Exhausted)?;
     let placed = parent.with_links(|links| {
-        if links.sealed || links.ended {
+        if links.sealed || links.ended || parent.state.has(DEAD) {
             return Err(SpawnError::Stopping { parent: parent.path() });
         }
         if !links.children.insert(cell.clone()) {

@@ -28,7 +28,9 @@ pub(crate) fn watch(watcher: &Header, target: &CellRef, table: &'static MessageT
         return;
     }
     let registered = target.with_links(|links| {
-        if links.ended {
+        // An actor that had no links when it ended could not mark them; `end` looks for watchers once
+        // more after it died, so one side sees the other.
+        if links.ended || target.state.has(DEAD) {
             return false;
         }
         links.watchers.push(Watcher { cell: me, table });

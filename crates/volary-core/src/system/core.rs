@@ -180,7 +180,7 @@ impl SystemCore {
     #[inline]
     pub(crate) fn runs_inline(&self, dispatcher: u8) -> bool {
         if self.env.is_simulated() {
-            return self.env.random() % 2 == 0; // the seed says
+            return self.env.random() & 1 == 0; // the seed says
         }
         dispatcher == 0 || dispatcher >= FIRST_OWN
     }
