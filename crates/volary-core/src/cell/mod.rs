@@ -23,3 +23,6 @@ pub use typed::MessageList;
 pub use typed::message_table;
 pub(crate) use typed::{cell_table, create};
 pub(crate) use waker::{grace_waker, waker_of};
+
+#[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
+mod miri_tests;

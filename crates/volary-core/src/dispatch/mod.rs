@@ -31,3 +31,6 @@ pub(crate) enum Step {
     /// It crashed.
     Faulted(Fault),
 }
+
+#[cfg(all(test, volary_shuttle))]
+mod shuttle_tests;

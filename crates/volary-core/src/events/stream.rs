@@ -11,7 +11,9 @@ use std::future::poll_fn;
 use std::sync::{Arc, Weak};
 use std::task::{Poll, Waker};
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::RwLock;
+
+use crate::sync::Mutex;
 
 use crate::actor::Message;
 use crate::reference::Recipient;

@@ -16,7 +16,6 @@ mod imp {
     const SHELF: usize = 2048;
 
     /// Boxes, because mailboxes link blocks by their address.
-    #[expect(clippy::vec_box, reason = "a block must not move")]
     type Blocks = Vec<Box<Block>>;
 
     thread_local! {

@@ -245,7 +245,6 @@ mod pool {
 
     const PER_THREAD: usize = 256;
 
-    #[expect(clippy::vec_box, reason = "a slot must not move")]
     type Slots = Vec<Box<ReplySlot>>;
 
     thread_local! {

@@ -3,7 +3,7 @@
 use std::any::{Any, type_name};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use crate::sync::Mutex;
 
 use super::core::SystemCore;
 use super::metrics::count;

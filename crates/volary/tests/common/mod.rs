@@ -107,16 +107,18 @@ pub fn poll_with<F: Future + Unpin>(future: &mut F, bell: &Arc<Bell>) -> Poll<F:
     Pin::new(future).poll(&mut TaskContext::from_waker(&Waker::from(bell.clone())))
 }
 
-/// The same story under many interleavings.
-pub fn seeds<F: Future<Output = ()>>(story: impl Fn(SeededEnv) -> F) {
-    for seed in 0..200 {
-        let env = SeededEnv::new(seed);
-        let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| env.block_on(story(env.clone()))));
-        if let Err(panic) = run {
-            eprintln!("seed {seed}");
-            std::panic::resume_unwind(panic);
+/// The same story under many interleavings; one that spins or waits for ever fails.
+pub fn seeds<F: Future<Output = ()>>(story: impl Fn(SeededEnv) -> F + Send + 'static) {
+    within("a story under a seed", move || {
+        for seed in 0..200 {
+            let env = SeededEnv::new(seed);
+            let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| env.block_on(story(env.clone()))));
+            if let Err(panic) = run {
+                eprintln!("seed {seed}");
+                std::panic::resume_unwind(panic);
+            }
         }
-    }
+    });
 }
 
 pub fn builder(name: &str) -> SystemBuilder {

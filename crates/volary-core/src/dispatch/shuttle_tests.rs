@@ -1,0 +1,194 @@
+//! The whole dispatcher under shuttle: real workers, senders, askers and stoppers on threads whose
+//! every interleaving is up to a random scheduler.
+
+use std::convert::Infallible;
+use std::future::IntoFuture;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use shuttle::{future, thread};
+
+use crate::env::{BoxTask, Driver, Env};
+use crate::time::Moment;
+use crate::*;
+
+/// Tasks and threads of the model; a clock that stands still.
+struct ShuttleEnv;
+
+impl Env for ShuttleEnv {
+    fn now(&self) -> Moment {
+        Moment::from_nanos(1)
+    }
+    fn wall(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH
+    }
+    fn random(&self) -> u64 {
+        4
+    }
+    fn spawn(&self, task: BoxTask) {
+        future::spawn(task);
+    }
+    fn spawn_thread(&self, _: &str, body: Box<dyn FnOnce() + Send>) -> bool {
+        thread::spawn(body);
+        true
+    }
+    fn parallelism(&self) -> usize {
+        2
+    }
+    fn tokio(&self) -> Option<tokio::runtime::Handle> {
+        None
+    }
+    fn attach(&self, _: Arc<dyn Driver>) {}
+    fn timer_changed(&self, _: Moment) {}
+}
+
+fn check(scenario: impl Fn() + Send + Sync + 'static) {
+    let iterations = std::env::var("VOLARY_SHUTTLE_ITERATIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(2_000);
+    shuttle::check_random(scenario, iterations);
+}
+
+fn system() -> ActorSystem {
+    ActorSystem::builder("model")
+        .environment(ShuttleEnv)
+        .ignore_environment()
+        .settings(|s| s.workers(2).log_config(false))
+        .start_now()
+        .unwrap()
+}
+
+#[derive(Default)]
+struct Counts {
+    handled: AtomicUsize,
+    dropped: AtomicUsize,
+    inside: AtomicUsize,
+}
+
+struct Token(Arc<Counts>);
+impl Drop for Token {
+    fn drop(&mut self) {
+        self.0.dropped.fetch_add(1, SeqCst);
+    }
+}
+impl Message for Token {
+    type Reply = usize;
+    type Rejection = Infallible;
+}
+
+/// Counts what it handles, and notices if two threads are in it.
+struct Counter(Arc<Counts>);
+impl Actor for Counter {}
+
+impl Handler<Token> for Counter {
+    async fn handle(&mut self, _: Token, _: &mut Context<Self>) -> Result<usize, Failure> {
+        assert_eq!(self.0.inside.fetch_add(1, SeqCst), 0, "two threads in one actor");
+        let handled = self.0.handled.fetch_add(1, SeqCst) + 1;
+        self.0.inside.fetch_sub(1, SeqCst);
+        Ok(handled)
+    }
+}
+
+/// Suspends once in each handler.
+struct Sleepy(Arc<Counts>);
+impl Actor for Sleepy {}
+
+impl Handler<Token> for Sleepy {
+    async fn handle(&mut self, _: Token, _: &mut Context<Self>) -> Result<usize, Failure> {
+        future::yield_now().await;
+        Ok(self.0.handled.fetch_add(1, SeqCst) + 1)
+    }
+}
+
+#[test]
+fn shuttle_nothing_is_lost_and_nobody_runs_twice() {
+    check(|| {
+        let system = system();
+        let counts = Arc::new(Counts::default());
+        let inner = counts.clone();
+        let actor = system.spawn(move || Counter(inner.clone())).start().unwrap();
+        let senders: Vec<_> = (0..2)
+            .map(|_| {
+                let (actor, counts) = (actor.clone(), counts.clone());
+                thread::spawn(move || {
+                    for _ in 0..3 {
+                        actor.tell(Token(counts.clone())).unwrap();
+                    }
+                })
+            })
+            .collect();
+        let asked = future::block_on(actor.ask(Token(counts.clone())).into_future()).unwrap();
+        assert!(asked >= 1);
+        for sender in senders {
+            sender.join().unwrap();
+        }
+        // One more ask comes behind everything that was sent.
+        assert_eq!(future::block_on(actor.ask(Token(counts.clone())).into_future()).unwrap(), 8);
+        assert_eq!(counts.dropped.load(SeqCst), 8);
+        future::block_on(system.stop()).unwrap();
+    });
+}
+
+#[test]
+fn shuttle_suspended_handlers_are_always_resumed() {
+    check(|| {
+        let system = system();
+        let counts = Arc::new(Counts::default());
+        let inner = counts.clone();
+        let actor = system.spawn(move || Sleepy(inner.clone())).start().unwrap();
+        let other = {
+            let (actor, counts) = (actor.clone(), counts.clone());
+            thread::spawn(move || future::block_on(actor.ask(Token(counts)).into_future()).unwrap())
+        };
+        let mine = future::block_on(actor.ask(Token(counts.clone())).into_future()).unwrap();
+        let theirs = other.join().unwrap();
+        assert_eq!(mine + theirs, 3);
+        future::block_on(system.stop()).unwrap();
+    });
+}
+
+#[test]
+fn shuttle_stop_races_with_senders_and_every_message_ends_once() {
+    check(|| {
+        let system = system();
+        let counts = Arc::new(Counts::default());
+        let inner = counts.clone();
+        let actor = system.spawn(move || Counter(inner.clone())).start().unwrap();
+        let sender = {
+            let (actor, counts) = (actor.clone(), counts.clone());
+            thread::spawn(move || (0..4).filter(|_| actor.tell(Token(counts.clone())).is_ok()).count())
+        };
+        actor.stop();
+        future::block_on(actor.terminated());
+        let accepted = sender.join().unwrap();
+        let dead = system.metrics().dead_letters as usize;
+        assert_eq!(counts.handled.load(SeqCst) + dead, accepted, "accepted = handled + dead letters");
+        assert_eq!(counts.dropped.load(SeqCst), 4, "each message is dropped exactly once");
+        future::block_on(system.stop()).unwrap();
+    });
+}
+
+#[test]
+fn shuttle_kill_and_drain_race_with_a_suspended_handler() {
+    check(|| {
+        let system = system();
+        let counts = Arc::new(Counts::default());
+        let inner = counts.clone();
+        let actor = system.spawn(move || Sleepy(inner.clone())).start().unwrap();
+        let asker = {
+            let (actor, counts) = (actor.clone(), counts.clone());
+            thread::spawn(move || future::block_on(actor.ask(Token(counts)).into_future()).is_ok())
+        };
+        let drainer = {
+            let actor = actor.clone();
+            thread::spawn(move || actor.drain())
+        };
+        actor.kill();
+        future::block_on(actor.terminated());
+        let answered = asker.join().unwrap();
+        drainer.join().unwrap();
+        assert_eq!(counts.handled.load(SeqCst), usize::from(answered));
+        assert_eq!(counts.dropped.load(SeqCst), 1);
+        future::block_on(system.stop()).unwrap();
+        assert_eq!(system.actor_count(), 0);
+    });
+}
