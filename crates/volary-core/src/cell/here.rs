@@ -1,4 +1,8 @@
-//! A handle to the cell of the actor that is running, for its context.
+//! A handle to the cell of the actor that is running.
+//!
+//! It is a pointer, not a reference: the moment an actor is given up somebody else may run it, end
+//! it and free its cell, and a reference in an argument would promise that this cannot happen before
+//! the function returns.
 
 use std::ops::Deref;
 use std::ptr::NonNull;
@@ -6,12 +10,13 @@ use std::ptr::NonNull;
 use super::header::Header;
 
 /// The cell of a running actor; as good as a reference for the length of a turn.
+#[derive(Clone, Copy)]
 pub(crate) struct Here(NonNull<Header>);
 
 impl Here {
     /// # Safety
-    /// Used only while a handler or hook of this actor runs or is suspended: the actor, and with it
-    /// the cell, outlives them.
+    /// Used only by the owner of the actor, or while a handler or hook of it runs or is suspended:
+    /// the actor, and with it the cell, outlives them.
     pub(crate) unsafe fn new(cell: &Header) -> Self {
         Here(cell.raw())
     }

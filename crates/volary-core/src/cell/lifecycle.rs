@@ -148,7 +148,7 @@ pub(crate) fn control(cell: &Header, host: &Host) -> Alive {
             cell.state.clear(RESTART);
             if state & SUSPENDED != 0 {
                 cell.state.set(RESTART);
-                set_alarm(cell, cell.system().settings().stop_grace());
+                begin_grace(cell);
                 return Alive::Yes;
             }
             begin_restart(cell, host)
@@ -168,8 +168,8 @@ fn begin_stop(cell: &Header, host: &Host) -> Alive {
     if cell.state.has(SUSPENDED) {
         // Something of the actor is waiting: it may end in its own time, up to the grace.
         cell.state.set(PAUSED);
-        if cell.phase.get() == Phase::Running && !cell.with_links(|links| links.alarm.is_some()) {
-            set_alarm(cell, cell.system().settings().stop_grace());
+        if cell.phase.get() == Phase::Running {
+            begin_grace(cell);
         }
         return Alive::Yes;
     }
@@ -429,7 +429,7 @@ fn abort_tasks(cell: &Header) {
     }
 }
 
-/// The last step. Afterwards the cell may be gone: it is not touched again.
+/// The last step. The cell is kept until the turn is over, and not touched again.
 fn end(cell: &Header, host: &Host) -> Alive {
     let system = cell.system();
     if !cell.extras_if_any().is_some_and(|extras| extras.links.lock().without_actor) {
@@ -474,6 +474,7 @@ fn end(cell: &Header, host: &Host) -> Alive {
         mourners.into_iter().for_each(std::task::Waker::wake);
     }
     mourners.into_iter().for_each(std::task::Waker::wake);
+    host.mourn(keep);
     Alive::No
 }
 
@@ -516,6 +517,13 @@ fn drain_as_dead_letters(cell: &Header) {
                 return;
             }
         }
+    }
+}
+
+/// Starts the grace of a suspended handler, once: asking again does not prolong it.
+fn begin_grace(cell: &Header) {
+    if !cell.with_links(|links| links.alarm.is_some()) {
+        set_alarm(cell, cell.system().settings().stop_grace());
     }
 }
 

@@ -14,6 +14,7 @@ use crate::*;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
+#[expect(clippy::unwrap_used, reason = "a test")]
 fn in_system<F: Future<Output = ()>>(body: impl FnOnce(ActorSystem) -> F) {
     let env = SeededEnv::new(11);
     env.block_on(async {
@@ -51,6 +52,7 @@ enum Do {
     SuspendThenPanic,
 }
 
+#[expect(dead_code, reason = "the token is there to be dropped")]
 struct Job(Do, Token);
 impl Message for Job {
     type Reply = Box<u32>;

@@ -1,5 +1,5 @@
 //! Threads that come and go: the dispatcher for actors that block, and for an actor that wants a
-//! thread of its own.
+//! thread of its own. Nobody watches how long a handler takes here.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,9 +8,9 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex};
 
 use super::host::Host;
-use super::pool::Pulse;
 use super::ring::Ready;
 use super::turn::{TurnEnd, run_turn};
+use crate::cell::Here;
 use crate::env::Env;
 use crate::sync::atomic::{AtomicUsize, Ordering::*};
 
@@ -37,7 +37,6 @@ struct Inner {
     threads: usize,
     idle: usize,
     closed: bool,
-    pulses: Vec<Arc<Pulse>>,
 }
 
 struct Item(Ready);
@@ -83,14 +82,12 @@ impl Elastic {
     fn run(self: &Arc<Self>) {
         let _tokio = self.env.tokio();
         let _entered = _tokio.as_ref().map(|handle| handle.enter());
-        let pulse = Arc::new(Pulse::default());
         let mut inner = self.inner.lock();
-        inner.pulses.push(pulse.clone());
         loop {
             if let Some(Item(ready)) = inner.queue.pop_front() {
                 self.queued.store(inner.queue.len(), Release);
                 drop(inner);
-                self.turn(ready, &pulse);
+                self.turn(ready);
                 self.linger();
                 inner = self.inner.lock();
                 continue;
@@ -112,7 +109,6 @@ impl Elastic {
             }
         }
         inner.threads -= 1;
-        inner.pulses.retain(|other| !Arc::ptr_eq(other, &pulse));
         self.left.notify_all();
     }
 
@@ -126,13 +122,16 @@ impl Elastic {
         }
     }
 
-    fn turn(self: &Arc<Self>, ready: Ready, pulse: &Pulse) {
+    fn turn(self: &Arc<Self>, ready: Ready) {
         // SAFETY: a scheduled actor cannot end, and it stands in no other queue.
         let cell = unsafe { &*ready };
         cell.state.take();
-        pulse.begin(cell.id);
-        let end = Host::with(|host| run_turn(cell, host, self.budget));
-        pulse.end();
+        let end = Host::with(|host| {
+            // SAFETY: just taken from the queue, so it is ours.
+            let end = run_turn(unsafe { Here::new(cell) }, host, self.budget);
+            host.bury();
+            end
+        });
         if end == Some(TurnEnd::Yielded) {
             self.schedule(ready);
         }

@@ -4,13 +4,15 @@
 //! inside a handler carries sender and remaining time without being passed a context. It is set
 //! around every poll and restored afterwards, so turns nest when an asker runs its target.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::ptr;
+use std::sync::Arc;
 
 use super::frame::FramePool;
+use super::pulse::{self, Pulse};
 use super::worker::Local;
 use crate::actor::Fault;
-use crate::cell::Header;
+use crate::cell::{CellRef, Header};
 
 /// Who is running on this thread, and for how long it may.
 #[derive(Clone, Copy)]
@@ -53,6 +55,10 @@ pub(crate) struct Host {
     /// Turns run for askers, to time some of them.
     inlined: Cell<u32>,
     ending: RefCell<Option<Ending>>,
+    /// Cells that ended in a turn on this thread; freed once no frame of that turn is left.
+    graves: RefCell<Vec<CellRef>>,
+    /// The pulse of this thread when it is not a worker's.
+    pulse: OnceCell<Arc<Pulse>>,
     pub(crate) frames: FramePool,
 }
 
@@ -64,6 +70,8 @@ impl Host {
             sent: Cell::new(0),
             inlined: Cell::new(0),
             ending: RefCell::new(None),
+            graves: RefCell::new(Vec::new()),
+            pulse: OnceCell::new(),
             frames: FramePool::new(),
         }
     }
@@ -121,6 +129,30 @@ impl Host {
 
     pub(crate) fn reset_sent(&self) {
         self.sent.set(0);
+    }
+
+    /// Runs `f` with the pulse of this thread.
+    #[inline]
+    pub(crate) fn with_pulse<R>(&self, f: impl FnOnce(&Pulse) -> R) -> R {
+        match self.worker() {
+            Some(worker) => f(&worker.pool.seats[worker.index].pulse),
+            None => f(self.pulse.get_or_init(pulse::register)),
+        }
+    }
+
+    /// Keeps an ended cell until `bury`: functions below us still hold references to it.
+    pub(crate) fn mourn(&self, cell: CellRef) {
+        self.graves.borrow_mut().push(cell);
+    }
+
+    /// Lets go of ended cells. Called after a turn, outside of it.
+    #[inline]
+    pub(crate) fn bury(&self) {
+        // One at a time: the last reference may drop a factory, which is user code.
+        loop {
+            let Some(cell) = self.graves.borrow_mut().pop() else { return };
+            drop(cell);
+        }
     }
 
     #[inline]

@@ -10,6 +10,7 @@ mod frame;
 mod host;
 mod idle;
 mod pool;
+mod pulse;
 mod ring;
 mod turn;
 mod worker;
@@ -20,6 +21,7 @@ pub(crate) use elastic::Elastic;
 pub(crate) use frame::{Ambiently, FrameHead, discard, launch, resume};
 pub(crate) use host::{Ending, Host};
 pub(crate) use pool::{Pool, PoolConfig};
+pub(crate) use pulse::{Pulse, guests};
 pub(crate) use turn::{TurnEnd, deliver, run_inline, start_turn};
 
 /// How polling a handler or hook ended.

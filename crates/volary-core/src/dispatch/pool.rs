@@ -9,13 +9,14 @@ use std::task::{Context, Poll, Waker};
 
 use super::host::Host;
 use super::idle::Idle;
+use super::pulse::Pulse;
 use super::ring::{Ready, Ring};
 use super::worker::Worker;
 use crate::cell::Header;
 use crate::env::Env;
 use crate::time::Moment;
 use crate::sync::Mutex;
-use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::*};
+use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::*};
 
 /// Decoys per pool; see [`Decoy`].
 const DECOYS: usize = 4;
@@ -35,32 +36,6 @@ pub(crate) struct Seat {
     pub(crate) last_in: AtomicPtr<Header>,
     pub(crate) waker: Mutex<Option<Waker>>,
     pub(crate) pulse: Pulse,
-}
-
-/// Shows an observer what a worker is doing. Written by the worker only.
-#[derive(Default)]
-pub(crate) struct Pulse {
-    turn: AtomicU64,
-    actor: AtomicU64,
-}
-
-impl Pulse {
-    #[inline]
-    pub(crate) fn begin(&self, actor: u64) {
-        self.turn.store(self.turn.load(Relaxed).wrapping_add(1), Relaxed);
-        self.actor.store(actor, Relaxed);
-    }
-    #[inline]
-    pub(crate) fn end(&self) {
-        self.actor.store(0, Relaxed);
-    }
-    pub(crate) fn turn(&self) -> u64 {
-        self.turn.load(Relaxed)
-    }
-    /// The actor that runs, 0 between turns.
-    pub(crate) fn actor(&self) -> u64 {
-        self.actor.load(Relaxed)
-    }
 }
 
 pub(crate) struct Pool {
@@ -273,10 +248,6 @@ impl Pool {
         }
         self.leavers.lock().push(task.waker().clone());
         if self.live.load(Acquire) == 0 { Poll::Ready(()) } else { Poll::Pending }
-    }
-
-    pub(crate) fn workers(&self) -> usize {
-        self.seats.len()
     }
 }
 

@@ -4,7 +4,7 @@ use super::Step;
 use super::host::{Ambient, Host};
 use crate::cell::lifecycle::{self, Alive};
 use crate::cell::state::{CONTROL, DRAIN, HIGH, PAUSED, Rest, SLOW, SUSPENDED, WOKEN};
-use crate::cell::{Header, Phase};
+use crate::cell::{Header, Here, Phase};
 use crate::events::DeadReason;
 use crate::mailbox::{Incoming, Peek};
 
@@ -24,10 +24,11 @@ const PATIENCE: u32 = 64;
 /// Messages that the maker of an actor handles for it.
 const START_BUDGET: u32 = 4;
 
-/// Runs an actor that the caller owns (its state is RUNNING).
-pub(crate) fn run_turn(cell: &Header, host: &Host, budget: u32) -> TurnEnd {
-    let before = enter(cell, host);
-    let end = turn(cell, host, budget);
+/// Runs an actor that the caller owns (its state is RUNNING). Afterwards it is not the caller's any
+/// more, and may be gone.
+pub(crate) fn run_turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
+    let before = enter(&here, host);
+    let end = turn(here, host, budget);
     host.set_ambient(before);
     end
 }
@@ -43,7 +44,8 @@ pub(crate) fn start_turn(cell: &Header, host: &Host, look: impl FnOnce(Phase)) -
         }
         Alive::Yes => {
             look(cell.phase.get());
-            turn(cell, host, START_BUDGET)
+            // SAFETY: the caller owns the actor.
+            turn(unsafe { Here::new(cell) }, host, START_BUDGET)
         }
     };
     host.set_ambient(before);
@@ -67,12 +69,21 @@ fn enter(cell: &Header, host: &Host) -> Ambient {
 /// Runs an idle actor on the thread of somebody who waits for its answer, and queues it if it has
 /// more to do. The caller has claimed it.
 pub(crate) fn run_inline(cell: &Header, host: &Host, budget: u32) {
-    if run_turn(cell, host, budget) == TurnEnd::Yielded {
+    let end = host.with_pulse(|pulse| {
+        let before = pulse.begin(cell);
+        // SAFETY: the caller has claimed the actor, and keeps its cell.
+        let end = run_turn(unsafe { Here::new(cell) }, host, budget);
+        pulse.end(before);
+        end
+    });
+    if end == TurnEnd::Yielded {
         cell.schedule();
     }
+    host.bury();
 }
 
-fn turn(cell: &Header, host: &Host, budget: u32) -> TurnEnd {
+fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
+    let cell: &Header = &here;
     let mut left = budget;
     let mut patience = PATIENCE;
     loop {
@@ -164,10 +175,10 @@ pub(crate) fn deliver(cell: &Header, host: &Host, incoming: Incoming) -> Step {
             // SAFETY: the record holds the replier's share, so the slot is alive.
             let slot = unsafe { slot.as_ref() };
             let deadline = slot.deadline();
-            let reason = if slot.is_abandoned() {
-                Some(DeadReason::Abandoned)
-            } else if deadline != 0 && cell.system().now().nanos() >= deadline {
+            let reason = if deadline != 0 && cell.system().now().nanos() >= deadline {
                 Some(DeadReason::Expired)
+            } else if slot.is_abandoned() {
+                Some(DeadReason::Abandoned)
             } else {
                 None
             };

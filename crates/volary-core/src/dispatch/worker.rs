@@ -20,6 +20,7 @@ use super::host::Host;
 use super::pool::Pool;
 use super::ring::Ready;
 use super::turn::{TurnEnd, run_turn};
+use crate::cell::Here;
 use crate::cell::state::SLOW;
 use crate::sync::atomic::Ordering::*;
 
@@ -49,6 +50,8 @@ pub(crate) struct Local {
     last_in_run: Cell<u32>,
     searching: Cell<bool>,
     sleeping: Cell<bool>,
+    /// The last turn ended with its budget, not its mail.
+    yielded: Cell<bool>,
     /// What was seen in each neighbour's last-in slot during the previous round of searching.
     suspects: Vec<Cell<(Ready, u64)>>,
 }
@@ -72,6 +75,7 @@ impl Worker {
                 last_in_run: Cell::new(0),
                 searching: Cell::new(false),
                 sleeping: Cell::new(false),
+                yielded: Cell::new(false),
                 suspects,
             },
         }
@@ -139,12 +143,15 @@ impl Local {
         let cell = unsafe { &*ready };
         let slow = cell.state.take() & SLOW != 0;
         let seat = &self.pool.seats[self.index];
-        seat.pulse.begin(cell.id);
-        let end = run_turn(cell, host, self.pool.turn_budget());
-        seat.pulse.end();
+        let before = seat.pulse.begin(cell);
+        // SAFETY: just taken from the queue, so it is ours.
+        let end = run_turn(unsafe { Here::new(cell) }, host, self.pool.turn_budget());
+        seat.pulse.end(before);
+        host.bury();
         if end == TurnEnd::Yielded {
-            // To the back, behind everybody who is ready.
+            // To the back, behind everybody who is ready, in the global queue too.
             self.push_back(ready);
+            self.yielded.set(true);
         }
         slow
     }
@@ -197,7 +204,7 @@ impl Local {
         }
         let tick = self.tick.get().wrapping_add(1);
         self.tick.set(tick);
-        if tick.is_multiple_of(GLOBAL_EVERY)
+        if (self.yielded.replace(false) || tick.is_multiple_of(GLOBAL_EVERY))
             && let Some(ready) = self.pop_global()
         {
             return Some(ready);

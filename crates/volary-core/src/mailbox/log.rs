@@ -51,50 +51,53 @@ const ONE: u64 = 1 << 24;
 const SEQUENCE_SHIFT: u32 = 24;
 const SEQUENCE_MASK: u64 = (1 << 40) - 1;
 
+/// The first word of a record: a pointer, marked in its low bits; never null, never `PAD`.
+pub(crate) type First = *mut ();
+
 /// First word of a filler at the end of a region.
-const PAD: u64 = 1;
+const PAD: usize = 1;
 
 /// One machine word of a region: the first word of a record is stored atomically, the others are
 /// plain memory ordered by it.
 #[cfg(not(volary_loom))]
 #[repr(transparent)]
-pub(crate) struct Word(std::sync::atomic::AtomicU64);
+pub(crate) struct Word(std::sync::atomic::AtomicPtr<()>);
 
 #[cfg(not(volary_loom))]
 impl Word {
     pub(crate) const fn new() -> Self {
-        Word(std::sync::atomic::AtomicU64::new(0))
+        Word(std::sync::atomic::AtomicPtr::new(ptr::null_mut()))
     }
-    fn load(&self) -> u64 {
+    fn load(&self) -> First {
         self.0.load(Acquire)
     }
-    fn publish(&self, value: u64) {
+    fn publish(&self, value: First) {
         self.0.store(value, Release);
     }
     fn clear(&self) {
-        self.0.store(0, Relaxed);
+        self.0.store(ptr::null_mut(), Relaxed);
     }
 }
 
 #[cfg(volary_loom)]
 pub(crate) struct Word {
-    first: AtomicU64,
+    first: AtomicPtr<()>,
     rest: loom::cell::UnsafeCell<u64>,
 }
 
 #[cfg(volary_loom)]
 impl Word {
     pub(crate) fn new() -> Self {
-        Word { first: AtomicU64::new(0), rest: loom::cell::UnsafeCell::new(0) }
+        Word { first: AtomicPtr::new(ptr::null_mut()), rest: loom::cell::UnsafeCell::new(0) }
     }
-    fn load(&self) -> u64 {
+    fn load(&self) -> First {
         self.first.load(Acquire)
     }
-    fn publish(&self, value: u64) {
+    fn publish(&self, value: First) {
         self.first.store(value, Release);
     }
     fn clear(&self) {
-        self.first.store(0, Relaxed);
+        self.first.store(ptr::null_mut(), Relaxed);
         self.rest.with_mut(|_| ());
     }
 }
@@ -148,8 +151,8 @@ impl Room {
     ///
     /// # Safety
     /// All other words of the record have been written.
-    pub(crate) unsafe fn publish(self, first: u64) {
-        debug_assert!(first > PAD);
+    pub(crate) unsafe fn publish(self, first: First) {
+        debug_assert!(first.addr() > PAD);
         // SAFETY: `first` points into a region that stays alive until this record was published and
         // then read, because the reader never passes an unpublished record.
         unsafe { (*self.first).publish(first) }
@@ -165,7 +168,7 @@ impl Room {
 /// What the reader finds at the head.
 pub(crate) enum Peek {
     /// A record; its first word and where it begins.
-    Record(u64, *const Word),
+    Record(First, *const Word),
     /// Nothing has been reserved beyond the head.
     Empty,
     /// A writer has reserved room and not published yet.
@@ -305,7 +308,7 @@ impl Log {
         self.next(old).store(block, Release);
         if offset < capacity {
             // SAFETY: the reader cannot pass the unwritten word at `offset`, so the region is alive.
-            unsafe { (*self.place(old, offset)).publish(PAD) }
+            unsafe { (*self.place(old, offset)).publish(ptr::without_provenance_mut(PAD)) }
         }
         let room = Room { first: self.place(block, 0) };
         let flags = word & (CLOSED | GUARDED);
@@ -385,10 +388,10 @@ impl Log {
                 let place = self.place(region, offset);
                 // SAFETY: in bounds of the reader's own region.
                 let first = unsafe { (*place).load() };
-                if first > PAD {
+                if first.addr() > PAD {
                     return Peek::Record(first, place);
                 }
-                if first == 0 {
+                if first.is_null() {
                     return if self.has_mail() { Peek::Pending } else { Peek::Empty };
                 }
             }

@@ -2,6 +2,11 @@
 
 use super::*;
 
+/// Records of the tests begin with a number in place of a pointer.
+fn first(value: u64) -> First {
+    ptr::without_provenance_mut(value as usize)
+}
+
 struct Free;
 impl Growth for Free {
     fn may_grow(&self, _: u64) -> bool {
@@ -22,7 +27,7 @@ mod loom_model {
         let room = log.reserve(RECORD, u64::MAX, &Free)?;
         room.write_second(value);
         // SAFETY: the second and last word was written above.
-        unsafe { room.publish(value) };
+        unsafe { room.publish(first(value)) };
         Ok(())
     }
 
@@ -31,6 +36,7 @@ mod loom_model {
         // SAFETY: the model has one reader thread.
         match unsafe { log.peek(&Free) } {
             Peek::Record(first, place) => {
+                let first = first.addr() as u64;
                 // SAFETY: a record of two words, just peeked.
                 let second = unsafe { (*place.add(1)).rest.with(|p| *p) };
                 assert_eq!(first, second);
@@ -121,7 +127,7 @@ mod loom_model {
             let try_push = |log: &Log| log.reserve(RECORD, 1, &Free).map(|room| {
                 room.write_second(3);
                 // SAFETY: both words are written.
-                unsafe { room.publish(3) };
+                unsafe { room.publish(first(3)) };
             });
             let writer = {
                 let log = log.clone();
@@ -147,13 +153,14 @@ mod plain {
             unsafe { room.as_ptr().add(n).write(value) };
         }
         // SAFETY: all words were written.
-        unsafe { room.publish(value) };
+        unsafe { room.publish(first(value)) };
         Ok(())
     }
 
     fn pop(log: &Log, length: impl Fn(u64) -> usize) -> Option<u64> {
         // SAFETY: one reader per test.
         let Peek::Record(first, place) = (unsafe { log.peek(&Free) }) else { return None };
+        let first = first.addr() as u64;
         let words = length(first);
         for n in 1..words {
             // SAFETY: the record has that many words.

@@ -15,7 +15,7 @@ use std::any::TypeId;
 use std::mem::{align_of, size_of};
 use std::ptr::NonNull;
 
-use super::log::{BLOCK_WORDS, Word};
+use super::log::{BLOCK_WORDS, First, Word};
 use crate::cell::Header;
 use crate::dispatch::Host;
 use crate::dispatch::Step;
@@ -31,9 +31,9 @@ pub const INLINE_BYTES: usize = 128;
 
 const WORD: usize = size_of::<u64>();
 const HEAD_WORDS: usize = 2;
-const DEADLINE: u64 = 0b001;
-const REPLY: u64 = 0b010;
-const FLAGS: u64 = 0b111;
+const DEADLINE: usize = 0b001;
+const REPLY: usize = 0b010;
+const FLAGS: usize = 0b111;
 
 const _: () = assert!(HEAD_WORDS + 2 + INLINE_BYTES / WORD <= BLOCK_WORDS || cfg!(volary_loom));
 
@@ -94,26 +94,25 @@ impl Envelope {
     /// # Safety
     /// `place` has room for `record_words::<M>()` words, and `table` belongs to `M`.
     #[inline]
-    pub(crate) unsafe fn write<M>(&self, place: *mut u64, table: &'static MessageTable, message: M) -> u64 {
-        let mut first = std::ptr::from_ref(table) as u64;
-        debug_assert_eq!(first & FLAGS, 0);
+    pub(crate) unsafe fn write<M>(&self, place: *mut u64, table: &'static MessageTable, message: M) -> First {
+        let mut flags = 0;
         // SAFETY: the caller's promise covers every word written here.
         unsafe {
             place.add(1).write(self.sender);
             let mut at = place.add(HEAD_WORDS);
             if self.deadline != 0 {
-                first |= DEADLINE;
+                flags |= DEADLINE;
                 at.write(self.deadline);
                 at = at.add(1);
             }
             if let Some(reply) = self.reply {
-                first |= REPLY;
+                flags |= REPLY;
                 at.cast::<NonNull<ReplySlot>>().write(reply);
                 at = at.add(1);
             }
             write_payload(at, message);
         }
-        first
+        std::ptr::from_ref(table).cast_mut().cast::<()>().map_addr(|address| address | flags)
     }
 }
 
@@ -143,21 +142,22 @@ impl Incoming {
     /// # Safety
     /// `place` and `first` come from `Log::peek`, and the payload is taken exactly once.
     #[inline]
-    pub(crate) unsafe fn read(first: u64, place: *const Word) -> (Self, usize) {
+    pub(crate) unsafe fn read(first: First, place: *const Word) -> (Self, usize) {
         let place = place.cast_mut().cast::<u64>();
         // SAFETY: the first word was made from such a reference in `Envelope::write`.
-        let table: &'static MessageTable = unsafe { &*((first & !FLAGS) as *const MessageTable) };
+        let table: &'static MessageTable = unsafe { &*first.map_addr(|address| address & !FLAGS).cast::<MessageTable>() };
+        let flags = first.addr() & FLAGS;
         let mut words = HEAD_WORDS;
         // SAFETY: the flags say which words are there.
         let envelope = unsafe {
             let sender = place.add(1).read();
             let mut deadline = 0;
-            if first & DEADLINE != 0 {
+            if flags & DEADLINE != 0 {
                 deadline = place.add(words).read();
                 words += 1;
             }
             let mut reply = None;
-            if first & REPLY != 0 {
+            if flags & REPLY != 0 {
                 reply = Some(place.add(words).cast::<NonNull<ReplySlot>>().read());
                 words += 1;
             }

@@ -3,7 +3,7 @@
 use crate::actor::Message;
 use crate::cell::{Header, MailboxRule};
 use crate::dispatch::Host;
-use crate::mailbox::{BELL, Envelope, Letter, MessageTable, Refusal};
+use crate::mailbox::{BELL, Envelope, Growth, Letter, MessageTable, Refusal};
 
 /// Queues a message. The caller then sees to it that the actor runs.
 #[inline]
@@ -16,7 +16,7 @@ pub(crate) fn post<M: Message>(
     if cell.log.is_guarded() {
         return post_guarded(cell, table, envelope, message);
     }
-    write(cell, table, envelope, message, u64::MAX)
+    write(cell, table, envelope, message, u64::MAX, cell)
 }
 
 /// Queues a message that no bound applies to, such as `Terminated`.
@@ -26,7 +26,20 @@ pub(crate) fn post_exempt<M: Message>(
     envelope: Envelope,
     message: M,
 ) -> Result<(), (Refusal, M)> {
-    write(cell, table, envelope, message, u64::MAX)
+    write(cell, table, envelope, message, u64::MAX, &Unlimited(cell))
+}
+
+/// Grows whatever the budget says.
+struct Unlimited<'a>(&'a Header);
+
+impl Growth for Unlimited<'_> {
+    fn may_grow(&self, _: u64) -> bool {
+        self.0.system().take_block_unasked();
+        true
+    }
+    fn shrunk(&self) {
+        self.0.system().give_block();
+    }
 }
 
 #[inline]
@@ -36,8 +49,9 @@ fn write<M: Message>(
     envelope: Envelope,
     message: M,
     bound: u64,
+    growth: &impl Growth,
 ) -> Result<(), (Refusal, M)> {
-    match cell.log.reserve(envelope.record_words::<M>(), bound, cell) {
+    match cell.log.reserve(envelope.record_words::<M>(), bound, growth) {
         Ok(room) => {
             // SAFETY: the room has the length of this record, and all of it is written before it is
             // published.
@@ -64,8 +78,8 @@ fn post_guarded<M: Message>(
         None => &MailboxRule::Open,
     };
     match rule {
-        MailboxRule::Open => write(cell, table, envelope, message, u64::MAX),
-        MailboxRule::Bounded(bound) => write(cell, table, envelope, message, bound.capacity),
+        MailboxRule::Open => write(cell, table, envelope, message, u64::MAX, cell),
+        MailboxRule::Bounded(bound) => write(cell, table, envelope, message, bound.capacity, cell),
         MailboxRule::Custom(mailbox) => {
             let bell = Envelope { sender: envelope.sender, deadline: 0, reply: None };
             let room = match cell.log.reserve(bell.record_words::<()>(), u64::MAX, cell) {

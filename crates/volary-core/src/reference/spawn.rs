@@ -382,6 +382,7 @@ fn begin(cell: CellRef, wait: Wait) -> (CellRef, Progress) {
     if end == Some(TurnEnd::Yielded) {
         cell.schedule();
     }
+    Host::with(Host::bury);
     (cell, progress)
 }
 

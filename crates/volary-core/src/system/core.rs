@@ -150,6 +150,11 @@ impl SystemCore {
         false
     }
 
+    /// Takes a block for something that no budget applies to.
+    pub(crate) fn take_block_unasked(&self) {
+        self.blocks.fetch_add(1, Relaxed);
+    }
+
     pub(crate) fn give_block(&self) {
         self.blocks.fetch_sub(1, Relaxed);
     }
@@ -242,6 +247,11 @@ impl SystemCore {
             Ok(address) => address.with_uid(ActorId::of(cell.id).uid()),
             Err(_) => unreachable!("name and path were checked when they were made"),
         }
+    }
+
+    /// The pools of workers: the default one, and the user's own.
+    pub(super) fn pools(&self) -> impl Iterator<Item = &Arc<Pool>> {
+        std::iter::once(&self.default_pool).chain(self.own_pools.iter().map(|(_, pool)| pool))
     }
 
     pub(super) fn guardians(&self) -> Option<Guardians> {

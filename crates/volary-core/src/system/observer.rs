@@ -3,13 +3,14 @@
 //! The environment calls it: from a thread of its own in the real world, between steps in
 //! simulation, where no handler can be stuck.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use crate::sync::Mutex;
 
 use super::core::SystemCore;
-use crate::dispatch::Pool;
+use crate::dispatch::{Pulse, guests};
 use crate::env::Driver;
 use crate::time::{Moment, Timers};
 
@@ -25,9 +26,16 @@ pub(super) struct Observer {
 
 #[derive(Default)]
 struct Seen {
-    /// For each worker: its turn, since when, and whether that was announced.
-    turns: Vec<(u64, Moment, bool)>,
+    /// By thread: what it was doing.
+    turns: BTreeMap<usize, Look>,
     next_look: Moment,
+}
+
+struct Look {
+    turn: u64,
+    since: Moment,
+    last: Moment,
+    announced: bool,
 }
 
 impl Observer {
@@ -39,40 +47,57 @@ impl Observer {
         *self.core.lock() = core;
     }
 
-    /// Looks at every worker; true if any was active since the last look.
+    /// Looks at every thread that runs actors; true if any was active since the last look.
     fn look(core: &SystemCore, seen: &mut Seen, now: Moment) -> bool {
-        let pools: Vec<&Arc<Pool>> =
-            std::iter::once(&core.default_pool).chain(core.own_pools.iter().map(|(_, pool)| pool)).collect();
-        let count: usize = pools.iter().map(|pool| pool.workers()).sum();
-        seen.turns.resize(count, (0, now, false));
-        let slow = core.settings().slow_handler();
         let mut active = false;
-        let mut at = 0;
-        for pool in pools {
+        for pool in core.pools() {
             let mut stuck = false;
             for seat in &pool.seats {
-                let (turn, since, announced) = &mut seen.turns[at];
-                at += 1;
-                let (current, actor) = (seat.pulse.turn(), seat.pulse.actor());
-                if *turn != current || actor == 0 {
-                    active |= *turn != current;
-                    (*turn, *since, *announced) = (current, now, false);
-                    continue;
-                }
-                active = true;
-                stuck = true;
-                let running = now.since(*since);
-                core.mark_slow(actor);
-                if running >= slow && !*announced {
-                    *announced = true;
-                    core.announce_slow(actor, running);
-                }
+                stuck |= seen.look_at(core, &seat.pulse, now);
+                active |= seat.pulse.actor() != 0;
             }
             if stuck {
                 pool.rescue();
             }
         }
+        for guest in guests(std::ptr::from_ref(core).addr()) {
+            active = true;
+            seen.look_at(core, &guest, now);
+        }
+        seen.forget_the_idle(now);
         active
+    }
+}
+
+impl Seen {
+    /// True: the thread has been in one and the same turn since the last look.
+    fn look_at(&mut self, core: &SystemCore, pulse: &Pulse, now: Moment) -> bool {
+        let (turn, actor) = (pulse.turn(), pulse.actor());
+        let thread = std::ptr::from_ref(pulse).addr();
+        if actor == 0 {
+            self.turns.remove(&thread);
+            return false;
+        }
+        let entry = self.turns.entry(thread).or_insert(Look { turn, since: now, last: now, announced: false });
+        entry.last = now;
+        if entry.turn != turn {
+            *entry = Look { turn, since: now, last: now, announced: false };
+            return false;
+        }
+        let running = now.since(entry.since);
+        if running.is_zero() {
+            return false;
+        }
+        core.mark_slow(actor);
+        if running >= core.settings().slow_handler() && !entry.announced {
+            entry.announced = true;
+            core.announce_slow(actor, running);
+        }
+        true
+    }
+
+    fn forget_the_idle(&mut self, now: Moment) {
+        self.turns.retain(|_, look| look.last == now);
     }
 }
 

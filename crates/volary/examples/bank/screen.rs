@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use volary::Metrics;
 
-use crate::teller::Figures;
+use crate::teller::{MESSAGES, TRANSFERS};
 
-const BAR: usize = 16;
+const BAR: f64 = 16.0;
 
 pub(crate) struct Screen {
     terminal: bool,
@@ -20,32 +20,33 @@ pub(crate) struct Screen {
 
 impl Screen {
     pub(crate) fn new(total: Duration) -> Self {
-        let now = Instant::now();
-        Screen { terminal: stdout().is_terminal(), began: now, total, last: (now, 0, 0) }
+        let (terminal, began, last) = (stdout().is_terminal(), Instant::now(), (Instant::now(), 0, 0));
+        Screen {
+            terminal,
+            began,
+            total,
+            last,
+        }
     }
 
     pub(crate) fn pause(&self) -> Duration {
         Duration::from_millis(if self.terminal { 200 } else { 1_000 })
     }
 
-    pub(crate) fn show(&mut self, figures: &Figures, metrics: &Metrics) {
-        let now = Instant::now();
-        let (transfers, messages) = (figures.transfers.load(Relaxed), figures.messages.load(Relaxed));
-        let rate = |new: u64, old: u64| grouped(((new - old) as f64 / (now - self.last.0).as_secs_f64()) as u64);
-        let line = format!(
-            "{:>4.1} s  {:>9} transfers/s  {:>9} messages/s  {} faults, {} restarts, {} dead letters",
-            (now - self.began).as_secs_f64(),
-            rate(transfers, self.last.1),
-            rate(messages, self.last.2),
-            grouped(metrics.faults),
-            grouped(metrics.restarts),
-            grouped(metrics.dead_letters),
-        );
+    pub(crate) fn show(&mut self, metrics: &Metrics) {
+        let (now, transfers, messages) = (Instant::now(), TRANSFERS.load(Relaxed), MESSAGES.load(Relaxed));
+        let rate = |new, old| grouped(((new - old) as f64 / (now - self.last.0).as_secs_f64()) as u64);
+        let (moved, sent) = (rate(transfers, self.last.1), rate(messages, self.last.2));
+        let [faults, restarts, dead] = [metrics.faults, metrics.restarts, metrics.dead_letters].map(grouped);
         self.last = (now, transfers, messages);
+        let rates = format!("{moved:>9} transfers/s {sent:>10} messages/s");
+        let line = format!("{rates} {faults:>7} faults {restarts:>6} restarts {dead} dead letters");
         if self.terminal {
-            let done = (BAR as f64 * (now - self.began).as_secs_f64() / self.total.as_secs_f64()) as usize;
-            let bar: String = (0..BAR).map(|at| if at < done { '█' } else { '░' }).collect();
-            print!("\r\x1b[K{bar} {line}");
+            let part = (now - self.began).div_duration_f64(self.total).min(1.0) * BAR;
+            let bar: String = (0..BAR as u8)
+                .map(|at| if f64::from(at) < part { '█' } else { '░' })
+                .collect();
+            print!("\r\x1b[K{bar}{line}");
             let _ = stdout().flush(); // a terminal that has gone away is no reason to stop
         } else {
             println!("{line}");
@@ -61,13 +62,8 @@ impl Screen {
 
 /// 1234567 as 1,234,567.
 pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
+    match number {
+        0..1_000 => number.to_string(),
+        _ => format!("{},{:03}", grouped(number / 1_000), number % 1_000),
     }
-    text
 }

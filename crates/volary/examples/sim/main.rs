@@ -53,11 +53,18 @@ fn main() -> ExitCode {
 
 fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
     let (name, scenario) = SCENARIOS[0];
-    let mut options = Options { name, scenario, seed: None, seeds: DEFAULT_SEEDS };
+    let mut options = Options {
+        name,
+        scenario,
+        seed: None,
+        seeds: DEFAULT_SEEDS,
+    };
     while let Some(arg) = args.next() {
         let mut number = || {
             let value = args.next().unwrap_or_else(|| "nothing".to_owned());
-            value.parse::<u64>().map_err(|_| format!("{arg} needs a number, not `{value}`"))
+            value
+                .parse::<u64>()
+                .map_err(|_| format!("{arg} needs a number, not `{value}`"))
         };
         match arg.as_str() {
             "--seed" => options.seed = Some(number()?),
@@ -82,7 +89,10 @@ fn run(scenario: Scenario, seed: u64) -> Run {
     catch_unwind(AssertUnwindSafe(|| scenario(seed))).unwrap_or_else(|panic| {
         let why = panic.downcast_ref::<String>().cloned();
         let why = why.or_else(|| panic.downcast_ref::<&str>().map(|why| (*why).to_owned()));
-        Run { lines: Vec::new(), wrong: vec![format!("panicked: {}", why.unwrap_or_default())] }
+        Run {
+            lines: Vec::new(),
+            wrong: vec![format!("panicked: {}", why.unwrap_or_default())],
+        }
     })
 }
 
@@ -102,7 +112,9 @@ fn sweep(options: &Options) -> bool {
         if seed % TWICE_EVERY == 0 {
             let second = run(options.scenario, seed);
             if let Some(at) = first.differs_from(&second) {
-                first.wrong.push(format!("two runs of the same seed differ from line {at} on"));
+                first
+                    .wrong
+                    .push(format!("two runs of the same seed differ from line {at} on"));
             }
         }
         if !first.wrong.is_empty() {

@@ -37,14 +37,31 @@ async fn scenario(env: SeededEnv, world: Arc<World>) -> volary::Result<()> {
     for number in 0..WATCHERS {
         let world = world.clone();
         let name = format!("watcher-{number}");
-        watchers.push(system.spawn(move || Watcher { world: world.clone() }).named(name).await?);
+        watchers.push(
+            system
+                .spawn(move || Watcher { world: world.clone() })
+                .named(name)
+                .await?,
+        );
     }
     for number in 0..NODES {
         let theirs = world.clone();
         let directive = [Directive::Restart, Directive::Resume, Directive::Stop][number % 3];
-        let mailbox = if number % 4 == 0 { MailboxKind::Bounded(8) } else { MailboxKind::Unbounded };
-        let node = system.spawn(move || Node { number, world: theirs.clone(), owed: Vec::new() });
-        let node = node.named(format!("node-{number}")).on_fault(directive).mailbox(mailbox).await?;
+        let mailbox = if number % 4 == 0 {
+            MailboxKind::Bounded(8)
+        } else {
+            MailboxKind::Unbounded
+        };
+        let node = system.spawn(move || Node {
+            number,
+            world: theirs.clone(),
+            owed: Vec::new(),
+        });
+        let node = node
+            .named(format!("node-{number}"))
+            .on_fault(directive)
+            .mailbox(mailbox)
+            .await?;
         watchers[number % WATCHERS].tell(Observe { node: node.clone() })?;
         world.open().nodes.push(node);
     }
@@ -121,18 +138,23 @@ impl World {
         let mut books = self.open();
         let (accepted, handled, dead) = (books.accepted, books.handled, books.dead_letters);
         if accepted != handled + dead {
-            self.trace.wrong(format!("{accepted} messages accepted, {handled} handled and {dead} dead letters"));
+            self.trace.wrong(format!(
+                "{accepted} messages accepted, {handled} handled and {dead} dead letters"
+            ));
         }
         if books.asked != books.ended {
-            self.trace.wrong(format!("{} asks begun, {} ended", books.asked, books.ended));
+            self.trace
+                .wrong(format!("{} asks begun, {} ended", books.asked, books.ended));
         }
         books.watched.sort();
         books.gone.sort();
         if books.watched != books.gone {
-            self.trace.wrong(format!("watched {:?}, heard of {:?}", books.watched, books.gone));
+            self.trace
+                .wrong(format!("watched {:?}, heard of {:?}", books.watched, books.gone));
         }
         if books.left != (0, 0, 0) {
-            self.trace.wrong(format!("actors, timers and mailbox bytes left: {:?}", books.left));
+            self.trace
+                .wrong(format!("actors, timers and mailbox bytes left: {:?}", books.left));
         }
     }
 }
@@ -225,7 +247,13 @@ impl Node {
     }
 
     /// A numbered message: those of one sender must arrive in the order of their numbers.
-    async fn letter(&mut self, from: usize, number: u64, deed: Deed, ctx: &mut Context<Self>) -> Result<u64, Failure<Busy>> {
+    async fn letter(
+        &mut self,
+        from: usize,
+        number: u64,
+        deed: Deed,
+        ctx: &mut Context<Self>,
+    ) -> Result<u64, Failure<Busy>> {
         self.arrived(from, number);
         self.say(ctx, format!("handles {number} of node-{from}: {deed:?}"));
         match deed {
@@ -268,10 +296,17 @@ impl Node {
         self.world.open().asked += 1;
         let counted = Counted(&self.world);
         let answer = if ctx.random().is_multiple_of(5) {
-            let owe = Owe { from: note.from, number };
-            self.world.posting(peer, || peer.ask(owe).timeout(patience).into_future()).await
+            let owe = Owe {
+                from: note.from,
+                number,
+            };
+            self.world
+                .posting(peer, || peer.ask(owe).timeout(patience).into_future())
+                .await
         } else {
-            self.world.posting(peer, || peer.ask(note).timeout(patience).into_future()).await
+            self.world
+                .posting(peer, || peer.ask(note).timeout(patience).into_future())
+                .await
         };
         drop(counted);
         let answer = answer.map_or_else(|error| error.to_string(), |answer| format!("{answer}"));
@@ -299,7 +334,11 @@ impl Node {
             3..=5 => Deed::Nap(ctx.random() % 30_000),
             _ => Deed::Answer,
         };
-        Letter { from: self.number, number: *number, deed }
+        Letter {
+            from: self.number,
+            number: *number,
+            deed,
+        }
     }
 
     #[actor(skip)]
@@ -308,13 +347,18 @@ impl Node {
         books.handled += 1;
         let last = books.arrived.insert((from, self.number), number).unwrap_or(0);
         if last >= number {
-            self.world.trace.wrong(format!("node-{}: {number} of node-{from} came after {last}", self.number));
+            self.world.trace.wrong(format!(
+                "node-{}: {number} of node-{from} came after {last}",
+                self.number
+            ));
         }
     }
 
     #[actor(skip)]
     fn say(&self, ctx: &Context<Self>, what: String) {
-        self.world.trace.note(&ctx.system(), format!("node-{}", self.number), what);
+        self.world
+            .trace
+            .note(&ctx.system(), format!("node-{}", self.number), what);
     }
 }
 
@@ -332,6 +376,10 @@ impl Watcher {
     #[handles]
     fn terminated(&mut self, gone: Terminated, ctx: &mut Context<Self>) {
         self.world.open().gone.push(gone.id());
-        self.world.trace.note(&ctx.system(), "watcher", format!("hears that {} has ended", gone.path()));
+        self.world.trace.note(
+            &ctx.system(),
+            "watcher",
+            format!("hears that {} has ended", gone.path()),
+        );
     }
 }

@@ -16,8 +16,14 @@ pub(crate) struct Run {
 impl Run {
     /// FNV-1a over all lines.
     pub(crate) fn hash(&self) -> u64 {
-        let bytes = self.lines.iter().chain(&self.wrong).flat_map(|line| line.bytes().chain([b'\n']));
-        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+        let bytes = self
+            .lines
+            .iter()
+            .chain(&self.wrong)
+            .flat_map(|line| line.bytes().chain([b'\n']));
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
     }
 
     /// The first line that is not the same, from 1.
@@ -25,7 +31,12 @@ impl Run {
         if self.hash() == other.hash() {
             return None;
         }
-        let same = self.lines.iter().zip(&other.lines).take_while(|(one, two)| one == two).count();
+        let same = self
+            .lines
+            .iter()
+            .zip(&other.lines)
+            .take_while(|(one, two)| one == two)
+            .count();
         Some(same + 1)
     }
 }
@@ -48,7 +59,10 @@ impl Trace {
     }
 
     pub(crate) fn finish(&self) -> Run {
-        self.lines(|lines, wrong| Run { lines: std::mem::take(lines), wrong: std::mem::take(wrong) })
+        self.lines(|lines, wrong| Run {
+            lines: std::mem::take(lines),
+            wrong: std::mem::take(wrong),
+        })
     }
 
     fn lines<R>(&self, f: impl FnOnce(&mut Vec<String>, &mut Vec<String>) -> R) -> R {

@@ -55,7 +55,10 @@ thread_local! {
 
 impl Token {
     pub(crate) fn new() -> Self {
-        Token { id: count(Entry::Created), handled: false }
+        Token {
+            id: count(Entry::Created),
+            handled: false,
+        }
     }
 
     /// Called by the handler, before anything else.
@@ -117,7 +120,10 @@ pub(crate) struct Sending<'a, M: Counted> {
 }
 
 pub(crate) fn send<T: Accepts<M>, M: Counted>(to: &ActorRef<T>, message: M) -> Sending<'_, M> {
-    Sending { id: message.id(), future: Some(to.send(message)) }
+    Sending {
+        id: message.id(),
+        future: Some(to.send(message)),
+    }
 }
 
 impl<M: Counted> Future for Sending<'_, M> {
@@ -125,7 +131,9 @@ impl<M: Counted> Future for Sending<'_, M> {
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
         let id = self.id;
-        let Some(future) = &mut self.future else { return Poll::Ready(()) };
+        let Some(future) = &mut self.future else {
+            return Poll::Ready(());
+        };
         match Pin::new(future).poll(task) {
             Poll::Pending => return Poll::Pending,
             Poll::Ready(Ok(())) => {
@@ -161,15 +169,22 @@ pub(crate) fn ask<T: Accepts<M>, M: Counted>(to: &ActorRef<T>, message: M, patie
     if !refused {
         count(Entry::Accepted);
     }
-    Asking { id, future: Some(future) }
+    Asking {
+        id,
+        future: Some(future),
+    }
 }
 
 impl<M: Counted> Future for Asking<'_, M> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
-        let Some(future) = &mut self.future else { return Poll::Ready(()) };
-        let Poll::Ready(answer) = Pin::new(future).poll(task) else { return Poll::Pending };
+        let Some(future) = &mut self.future else {
+            return Poll::Ready(());
+        };
+        let Poll::Ready(answer) = Pin::new(future).poll(task) else {
+            return Poll::Pending;
+        };
         if answer.as_ref().is_ok_and(|id| *id != self.id) {
             count(Entry::WrongAnswer);
         }

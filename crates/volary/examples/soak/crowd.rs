@@ -91,7 +91,11 @@ counted!(Work, Quick, Later, Bulk);
 #[actor]
 impl Worker {
     pub(crate) fn new(crowd: Arc<Crowd>, manner: Manner) -> Self {
-        Worker { crowd, manner, owed: Vec::new() }
+        Worker {
+            crowd,
+            manner,
+            owed: Vec::new(),
+        }
     }
 
     async fn started(&mut self, ctx: &mut Context<Self>) -> Result<(), Fault> {

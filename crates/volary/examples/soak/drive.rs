@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use volary::prelude::*;
 use volary::SpawnError;
+use volary::prelude::*;
 
 use crate::books::{Entry, Token, ask, count, send, tell};
 use crate::crowd::{Bulk, Crowd, Deed, Later, Manner, Observe, Quick, Stack, Watcher, Work, Worker};
@@ -104,12 +104,18 @@ async fn spawn(dice: &mut Dice, system: &ActorSystem, crowd: &Arc<Crowd>, watche
     };
     let mine = crowd.clone();
     let props = Props::new().mailbox(mailbox).dispatcher(dispatcher).on_fault(on_fault);
-    match system.spawn(move || Worker::new(mine.clone(), manner)).props(props).await {
+    match system
+        .spawn(move || Worker::new(mine.clone(), manner))
+        .props(props)
+        .await
+    {
         Ok(worker) => {
             count(Entry::Spawned);
             if dice.roll(3) == 0 {
                 let watcher = &watchers[dice.roll(watchers.len() as u64) as usize];
-                watcher.tell(Observe { worker: worker.clone() }).expect("watchers outlive the drivers");
+                watcher
+                    .tell(Observe { worker: worker.clone() })
+                    .expect("watchers outlive the drivers");
             }
             crowd.lock().push(worker);
         }
@@ -136,7 +142,11 @@ async fn talk(dice: &mut Dice, worker: &ActorRef<Worker>, crowd: &Crowd) {
             let patience = dice.time(1_500);
             ask(worker, Work(Token::new(), deed(dice, crowd)), patience).await;
         }
-        12 => drop(ask(worker, Work(Token::new(), deed(dice, crowd)), Duration::from_secs(1))),
+        12 => drop(ask(
+            worker,
+            Work(Token::new(), deed(dice, crowd)),
+            Duration::from_secs(1),
+        )),
         13 => {
             // Polled once, and dropped.
             let mut asking = ask(worker, Work(Token::new(), deed(dice, crowd)), Duration::from_secs(1));
@@ -147,7 +157,9 @@ async fn talk(dice: &mut Dice, worker: &ActorRef<Worker>, crowd: &Crowd) {
             .await;
         }
         14 => {
-            let asks: Vec<_> = (0..8).map(|_| ask(worker, Quick(Token::new()), Duration::from_millis(100))).collect();
+            let asks: Vec<_> = (0..8)
+                .map(|_| ask(worker, Quick(Token::new()), Duration::from_millis(100)))
+                .collect();
             for ask in asks {
                 ask.await;
             }
@@ -172,7 +184,9 @@ fn bulk() -> Bulk {
 }
 
 fn deed(dice: &mut Dice, crowd: &Crowd) -> Deed {
-    let Some(peer) = crowd.pick(dice.roll(u64::MAX)) else { return Deed::Answer };
+    let Some(peer) = crowd.pick(dice.roll(u64::MAX)) else {
+        return Deed::Answer;
+    };
     match dice.roll(28) {
         0..=5 => Deed::Answer,
         6..=7 => Deed::Decline,

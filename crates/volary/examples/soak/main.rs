@@ -46,8 +46,19 @@ fn main() -> ExitCode {
     for problem in &problems {
         println!("WRONG: {problem}");
     }
-    println!("{}", if problems.is_empty() { "every message is accounted for" } else { "THE BOOKS DO NOT BALANCE" });
-    if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    println!(
+        "{}",
+        if problems.is_empty() {
+            "every message is accounted for"
+        } else {
+            "THE BOOKS DO NOT BALANCE"
+        }
+    );
+    if problems.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 fn options(mut args: impl Iterator<Item = String>) -> Result<(u64, u64), String> {
@@ -59,7 +70,9 @@ fn options(mut args: impl Iterator<Item = String>) -> Result<(u64, u64), String>
             _ => return Err(format!("no option `{option}`; there are --seconds N and --seed S")),
         };
         let value = args.next().unwrap_or_else(|| "nothing".to_owned());
-        *place = value.parse().map_err(|_| format!("{option} needs a number, not `{value}`"))?;
+        *place = value
+            .parse()
+            .map_err(|_| format!("{option} needs a number, not `{value}`"))?;
     }
     Ok((seconds.max(1), seed))
 }
@@ -84,7 +97,11 @@ async fn soak(seconds: u64, seed: u64) -> Vec<String> {
         };
         dead_letters += metrics.dead_letters;
         let _ = settled(|| read(Entry::Created) == read(Entry::Dropped) && process::threads() <= threads).await;
-        problems.extend(check(&metrics, dead_letters, threads).into_iter().map(|p| format!("round {round}: {p}")));
+        problems.extend(
+            check(&metrics, dead_letters, threads)
+                .into_iter()
+                .map(|p| format!("round {round}: {p}")),
+        );
         println!(
             "round {round}: {} faults, {} restarts, {} dead letters, {} late replies; {} KiB resident, {} threads",
             metrics.faults,
@@ -101,7 +118,10 @@ async fn soak(seconds: u64, seed: u64) -> Vec<String> {
     // The first round has warmed up allocator and pools; what comes on top of it is a leak.
     let allowed = resident + resident / 4 + 16 * 1024;
     if process::resident() > allowed {
-        problems.push(format!("{resident} KiB resident after the first round, {} in the end", process::resident()));
+        problems.push(format!(
+            "{resident} KiB resident after the first round, {} in the end",
+            process::resident()
+        ));
     }
     problems
 }
@@ -109,7 +129,11 @@ async fn soak(seconds: u64, seed: u64) -> Vec<String> {
 /// A system from its start to its stop; the metrics are those after the stop.
 async fn round(seed: u64, time: Duration) -> Result<Metrics, String> {
     let system = ActorSystem::builder("soak")
-        .settings(|s| s.stop_grace(Duration::from_millis(100)).ask_timeout(Duration::from_secs(1)).dead_letter_log(0))
+        .settings(|s| {
+            s.stop_grace(Duration::from_millis(100))
+                .ask_timeout(Duration::from_secs(1))
+                .dead_letter_log(0)
+        })
         .dispatcher("own", DispatcherOptions::new().workers(2).throughput(8))
         .start()
         .await
@@ -170,12 +194,24 @@ async fn end_all(system: &ActorSystem, crowd: &Crowd, mut dice: Dice) -> Result<
         }
         for worker in all {
             if tokio::time::timeout(PATIENCE, worker.terminated()).await.is_err() {
-                return Err(format!("{worker} does not end; {} messages wait there", worker.mailbox_len()));
+                return Err(format!(
+                    "{worker} does not end; {} messages wait there",
+                    worker.mailbox_len()
+                ));
             }
         }
         if !settled(|| system.actor_count() == WATCHERS || !crowd.lock().is_empty()).await {
-            let left: Vec<_> = system.actors().iter().map(|actor| format!("{actor:?}")).take(8).collect();
-            return Err(format!("{} actors are left, among them {}", system.actor_count(), left.join(", ")));
+            let left: Vec<_> = system
+                .actors()
+                .iter()
+                .map(|actor| format!("{actor:?}"))
+                .take(8)
+                .collect();
+            return Err(format!(
+                "{} actors are left, among them {}",
+                system.actor_count(),
+                left.join(", ")
+            ));
         }
     }
 }
@@ -196,12 +232,30 @@ fn check(metrics: &Metrics, dead_letters: u64, threads: u64) -> Vec<String> {
     use Entry::*;
     let sum = |entries: &[Entry]| entries.iter().map(|entry| read(*entry)).sum::<u64>();
     let endings = [
-        Answered, Rejected, Failed, NoReply, Full, Stopped, TimedOut, Cycle, Cancelled, GivenUp, OtherAskError,
+        Answered,
+        Rejected,
+        Failed,
+        NoReply,
+        Full,
+        Stopped,
+        TimedOut,
+        Cycle,
+        Cancelled,
+        GivenUp,
+        OtherAskError,
     ];
     let figures = [
         ("messages created = dropped", read(Created), read(Dropped)),
-        ("messages accepted = handled + dead letters", read(Accepted), read(Handled) + dead_letters),
-        ("messages created = accepted + refused + withdrawn", read(Created), sum(&[Accepted, Refused, Withdrawn])),
+        (
+            "messages accepted = handled + dead letters",
+            read(Accepted),
+            read(Handled) + dead_letters,
+        ),
+        (
+            "messages created = accepted + refused + withdrawn",
+            read(Created),
+            sum(&[Accepted, Refused, Withdrawn]),
+        ),
         ("messages lost = dead letters", read(Lost), dead_letters),
         ("asks = endings", read(Asked), sum(&endings)),
         ("watched = Terminated", read(Watched), read(Terminated)),
@@ -213,5 +267,7 @@ fn check(metrics: &Metrics, dead_letters: u64, threads: u64) -> Vec<String> {
         ("threads as before", process::threads(), threads),
     ];
     let wrong = figures.into_iter().filter(|(_, found, expected)| found != expected);
-    wrong.map(|(what, found, expected)| format!("{what}: {found} and {expected}")).collect()
+    wrong
+        .map(|(what, found, expected)| format!("{what}: {found} and {expected}"))
+        .collect()
 }
