@@ -44,7 +44,9 @@ impl Nurse {
 
     #[handles]
     fn terminated(&mut self, gone: Terminated) {
-        self.asking.take().map(|reply| reply.send(gone.path().to_string()));
+        if let Some(reply) = self.asking.take() {
+            reply.send(gone.path().to_string());
+        }
     }
 }
 
@@ -71,9 +73,7 @@ async fn main() -> volary::Result<()> {
     patient.stop(); // watching one that has ended already is fine, too
     let gone = nurse.ask(LookAfter { parser: patient }).await?;
     println!("\nthe nurse hears of the end of {gone}");
-
-    let metrics = system.metrics();
-    println!("{} faults, {} restart", metrics.faults, metrics.restarts);
+    println!("{} faults in all", system.metrics().faults);
     system.stop().await?;
     Ok(())
 }

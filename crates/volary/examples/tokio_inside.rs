@@ -31,7 +31,7 @@ impl Client {
     }
 
     /// While this waits for the network, its worker runs other actors.
-    async fn shout(&mut self, line: String) -> Result<String, Fault> {
+    async fn shout(&mut self, line: String) -> Result<(), Fault> {
         let stream = self.stream.as_mut().ok_or_else(|| Fault::msg("not connected"))?;
         stream.write_all(format!("{line}\n").as_bytes()).await.or_fault()?;
         let mut echo = String::new();
@@ -39,8 +39,7 @@ impl Client {
         if read.await.or_fault()?.or_fault()? == 0 {
             return Err(Fault::msg("the server hung up"));
         }
-        self.log.send(format!("{line} -> {}", echo.trim())).await.or_fault()?;
-        Ok(echo.trim().to_owned())
+        self.log.send(format!("{line} -> {}", echo.trim())).await.or_fault()
     }
 }
 
@@ -62,7 +61,6 @@ async fn main() -> volary::Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let server = listener.local_addr()?;
     tokio::spawn(serve(listener));
-
     let (log, mut lines) = mpsc::channel(16);
     let system = ActorSystem::builder("shouting").start().await?;
     let client = system.spawn(move || Client::of(server, log.clone())).await?;
@@ -73,7 +71,7 @@ async fn main() -> volary::Result<()> {
         }
     }
     system.stop().await?;
-    drop(client); // the last reference to the actor's factory, and with it to the channel
+    drop(client); // the last reference to the factory, and with it to the channel
     while let Some(line) = lines.recv().await {
         println!("{line}");
     }

@@ -98,7 +98,9 @@ fn s9_a_failed_start_is_retried_then_reported_and_leaves_nothing_behind() {
             assert!(system.actors().is_empty());
             assert!(system.lookup::<Starter>("/user/starter").is_none());
             assert!(!plan.log.has("stopped"), "what never started does not stop");
-            assert!(stopped.try_next().is_none(), "it never started");
+            while let Some(event) = stopped.try_next() {
+                assert_ne!(event.unwrap().path.to_string(), "/user/starter", "it never started");
+            }
             // The name is free again.
             plan.tries.store(100, Ordering::SeqCst);
             system.spawn(factory).named("starter").await.unwrap();
@@ -312,7 +314,8 @@ fn s9_hooks_run_in_their_order() {
         desk.stop();
         desk.terminated().await;
         assert_eq!(events.all(), ["started", "1", "stopping", "stopped", "dropped"]);
-        assert_eq!(started.try_next().unwrap().unwrap().path.to_string(), "/user/desk");
+        let mut paths = std::iter::from_fn(|| started.try_next()).map(|event| event.unwrap().path.to_string());
+        assert!(paths.any(|path| path == "/user/desk"));
         assert_eq!(stopped.try_next().unwrap().unwrap().id, desk.id());
         system.stop().await.unwrap();
     });

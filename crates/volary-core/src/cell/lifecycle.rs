@@ -7,14 +7,13 @@
 //!         (children, before a restart)
 //! ```
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use super::header::{CellRef, Header};
 use super::state::{CONTROL, DRAIN, GRACE_OVER, KILL, PAUSED, RESTART, STOP, SUSPENDED, WOKEN};
 use super::{grace_waker, Watcher};
 use crate::actor::{Directive, Fault};
-use crate::dispatch::{Ending, Host, Step, discard, resume};
+use crate::dispatch::{Ending, Host, Step, contain, discard, resume};
 use crate::events::{DeadReason, Lifecycle};
 use crate::mailbox::{Incoming, Peek};
 use crate::reference::StartError;
@@ -54,34 +53,49 @@ pub(crate) fn begin(cell: &Header, host: &Host) -> Alive {
     attempt_start(cell, host, 0)
 }
 
-fn attempt_start(cell: &Header, host: &Host, first: u32) -> Alive {
+/// Tries to start once more, after `before` failed attempts.
+fn attempt_start(cell: &Header, host: &Host, before: u32) -> Alive {
+    let attempt = before + 1;
+    // SAFETY: we own the actor and its place is empty.
+    let built = unsafe { (cell.table.build)(cell) };
+    let fault = match built {
+        Err(fault) => fault,
+        // SAFETY: we own the actor, which was just built.
+        Ok(()) => match unsafe { (cell.table.started)(cell, host) } {
+            Step::Done => return finish_start(cell),
+            Step::Suspended => {
+                cell.state.set(SUSPENDED);
+                cell.with_links(|links| links.attempt = attempt);
+                set_alarm(cell, cell.system().settings().init_timeout());
+                return Alive::Yes;
+            }
+            Step::Faulted(fault) => {
+                drop_actor(cell, host);
+                fault
+            }
+        },
+    };
+    after_failed_attempt(cell, host, attempt, fault)
+}
+
+/// What a failed attempt has begun is undone before the next one, or before giving up.
+fn after_failed_attempt(cell: &Header, host: &Host, attempt: u32, fault: Fault) -> Alive {
+    abort_tasks(cell);
     let retries = cell.system().settings().init_retries() as u32;
-    let mut attempt = first;
-    loop {
-        attempt += 1;
-        // SAFETY: we own the actor and its place is empty.
-        let built = unsafe { (cell.table.build)(cell) };
-        let fault = match built {
-            Err(fault) => fault,
-            // SAFETY: we own the actor, which was just built.
-            Ok(()) => match unsafe { (cell.table.started)(cell, host) } {
-                Step::Done => return finish_start(cell),
-                Step::Suspended => {
-                    cell.state.set(SUSPENDED);
-                    cell.with_links(|links| links.attempt = attempt);
-                    set_alarm(cell, cell.system().settings().init_timeout());
-                    return Alive::Yes;
-                }
-                Step::Faulted(fault) => {
-                    drop_actor(cell, host);
-                    fault
-                }
-            },
-        };
-        if attempt > retries {
-            return fail_start(cell, host, attempt, fault);
-        }
+    if attempt > retries || cell.state.has(STOP | KILL) {
+        return fail_start(cell, host, attempt, fault);
     }
+    if !has_children(cell) {
+        return attempt_start(cell, host, attempt);
+    }
+    cell.with_links(|links| links.attempt = attempt);
+    cell.phase.set(Phase::Clearing);
+    stop_children(cell, STOP);
+    continue_after_children(cell, host)
+}
+
+fn has_children(cell: &Header) -> bool {
+    cell.extras_if_any().is_some_and(|extras| !extras.links.lock().children.is_empty())
 }
 
 fn finish_start(cell: &Header) -> Alive {
@@ -104,18 +118,19 @@ fn finish_start(cell: &Header) -> Alive {
 
 fn fail_start(cell: &Header, host: &Host, attempts: u32, fault: Fault) -> Alive {
     cell.system().report_start_failure(cell, attempts, &fault);
-    if let Some(extras) = cell.extras_if_any() {
-        let starter = extras.links.lock().starter.take();
-        if let Some(starter) = starter {
-            starter.send(Err(StartError { attempts, fault: fault.clone() }));
-        }
-    }
-    cell.with_links(|links| links.start_fault = Some(StartError { attempts, fault }));
+    give_up_start(cell, StartError { attempts, fault });
     cell.phase.set(Phase::Emptying);
     cell.log.close();
-    cell.with_links(|links| links.without_actor = true);
     stop_children(cell, STOP);
-    continue_ending(cell, host)
+    continue_after_children(cell, host)
+}
+
+/// There is no actor, and will not be. The spawner hears of it when nothing is left behind.
+fn give_up_start(cell: &Header, error: StartError) {
+    cell.with_links(|links| {
+        links.start_fault = Some(error);
+        links.without_actor = true;
+    });
 }
 
 /// Looks at the control bits. Called when `CONTROL` was set, after it was cleared.
@@ -188,34 +203,26 @@ fn begin_stop(cell: &Header, host: &Host) -> Alive {
 fn kill(cell: &Header, host: &Host) -> Alive {
     cell.log.close();
     cell.state.set(PAUSED | STOP);
-    match cell.phase.get() {
-        Phase::Ending | Phase::Gone => return Alive::Yes,
-        Phase::Emptying => return continue_after_children(cell, host),
-        phase => {
-            if cell.state.has(SUSPENDED) {
-                drop_frame(cell, host, Ending::Stopped);
-            }
-            if matches!(phase, Phase::Starting | Phase::Clearing | Phase::Unborn) {
-                if phase == Phase::Starting {
-                    drop_actor(cell, host);
-                }
-                report_stopped_start(cell);
-                cell.with_links(|links| links.without_actor = true);
-            }
+    let phase = cell.phase.get();
+    if cell.state.has(SUSPENDED) {
+        drop_frame(cell, host, Ending::Stopped);
+        match phase {
+            Phase::Ending => return end(cell, host), // its `stopped` hook was all that was left
+            Phase::Starting => drop_actor(cell, host),
+            _ => {}
         }
+    }
+    match phase {
+        Phase::Ending | Phase::Gone => return Alive::Yes,
+        Phase::Starting | Phase::Clearing | Phase::Unborn => {
+            let fault = Fault::msg("killed while it was starting");
+            give_up_start(cell, StartError { attempts: 1, fault });
+        }
+        Phase::Running | Phase::Stopping | Phase::Emptying => {}
     }
     cell.phase.set(Phase::Emptying);
     stop_children(cell, KILL);
     continue_after_children(cell, host)
-}
-
-fn report_stopped_start(cell: &Header) {
-    if let Some(extras) = cell.extras_if_any() {
-        let starter = extras.links.lock().starter.take();
-        if let Some(starter) = starter {
-            starter.send(Err(StartError { attempts: 1, fault: Fault::msg("stopped while it was starting") }));
-        }
-    }
 }
 
 /// What a handler or hook that has just been polled means for the actor.
@@ -284,10 +291,7 @@ fn recheck(cell: &Header) -> Alive {
 fn retry_start(cell: &Header, host: &Host, fault: Fault) -> Alive {
     drop_actor(cell, host);
     let attempt = cell.with_links(|links| links.attempt);
-    if cell.state.has(STOP | KILL) || attempt > cell.system().settings().init_retries() as u32 {
-        return fail_start(cell, host, attempt, fault);
-    }
-    attempt_start(cell, host, attempt)
+    after_failed_attempt(cell, host, attempt, fault)
 }
 
 fn report_hook(cell: &Header, hook: &'static str, fault: Option<Fault>) {
@@ -317,7 +321,10 @@ fn begin_restart(cell: &Header, host: &Host) -> Alive {
     cell.state.set(PAUSED);
     drop_actor(cell, host);
     abort_tasks(cell);
-    cell.with_links(|links| links.restarting = true);
+    cell.with_links(|links| {
+        links.restarting = true;
+        links.attempt = 0;
+    });
     cell.phase.set(Phase::Clearing);
     stop_children(cell, STOP);
     continue_after_children(cell, host)
@@ -325,20 +332,24 @@ fn begin_restart(cell: &Header, host: &Host) -> Alive {
 
 /// Goes on if all children are gone.
 fn continue_after_children(cell: &Header, host: &Host) -> Alive {
-    if cell.extras_if_any().is_some_and(|extras| !extras.links.lock().children.is_empty()) {
+    if has_children(cell) {
         return Alive::Yes; // the last child brings us back
     }
     match cell.phase.get() {
         Phase::Clearing if cell.state.has(STOP | KILL) => {
-            cell.with_links(|links| links.without_actor = true);
+            let fault = Fault::msg("stopped while it was starting");
+            give_up_start(cell, StartError { attempts: 1, fault });
             cell.log.close();
             cell.phase.set(Phase::Emptying);
             continue_ending(cell, host)
         }
         Phase::Clearing => {
             cell.phase.set(Phase::Starting);
-            cell.with_links(|links| links.sealed = false);
-            let alive = attempt_start(cell, host, 0);
+            let before = cell.with_links(|links| {
+                links.sealed = false;
+                links.attempt
+            });
+            let alive = attempt_start(cell, host, before);
             if alive == Alive::Yes {
                 recheck(cell);
             }
@@ -350,10 +361,6 @@ fn continue_after_children(cell: &Header, host: &Host) -> Alive {
 }
 
 fn continue_ending(cell: &Header, host: &Host) -> Alive {
-    let waiting = cell.extras_if_any().is_some_and(|extras| !extras.links.lock().children.is_empty());
-    if waiting {
-        return Alive::Yes;
-    }
     cell.phase.set(Phase::Ending);
     if cell.extras_if_any().is_some_and(|extras| extras.links.lock().without_actor) {
         return end(cell, host);
@@ -401,10 +408,10 @@ fn drop_frame(cell: &Header, host: &Host, ending: Ending) {
 fn drop_actor(cell: &Header, host: &Host) {
     let dropped = host.with_ending(Ending::Stopped, || {
         // SAFETY: we own the actor, which is there, and it is dropped once: the phases see to it.
-        catch_unwind(AssertUnwindSafe(|| unsafe { (cell.table.drop_actor)(cell) }))
+        contain(|| unsafe { (cell.table.drop_actor)(cell) })
     });
-    if let Err(panic) = dropped {
-        cell.system().report_hook_fault(cell, "drop", &Fault::from_panic(&*panic));
+    if let Err(fault) = dropped {
+        cell.system().report_hook_fault(cell, "drop", &fault);
     }
 }
 
@@ -465,12 +472,18 @@ fn end(cell: &Header, host: &Host) -> Alive {
     leave_parent(&keep);
     if let Some(extras) = cell.extras_if_any() {
         // Made or filled late, between the first look and the death.
-        let (watchers, mourners) = {
+        let (watchers, mourners, starter, start_fault) = {
             let mut links = extras.links.lock();
             links.ended = true;
-            (std::mem::take(&mut links.watchers), std::mem::take(&mut links.mourners))
+            let starter = links.starter.take();
+            let fault = if starter.is_some() { links.start_fault.take() } else { None };
+            (std::mem::take(&mut links.watchers), std::mem::take(&mut links.mourners), starter, fault)
         };
         notify(cell, watchers);
+        if let Some(starter) = starter {
+            let stopped = || StartError { attempts: 1, fault: Fault::msg("stopped while it was starting") };
+            starter.send(Err(start_fault.unwrap_or_else(stopped)));
+        }
         mourners.into_iter().for_each(std::task::Waker::wake);
     }
     mourners.into_iter().for_each(std::task::Waker::wake);

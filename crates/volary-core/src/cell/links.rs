@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use super::{CellRef, Header};
-use crate::dispatch::Elastic;
+use crate::dispatch::{Elastic, contain};
 use crate::mailbox::{Letter, Mailbox, MessageTable};
 use crate::reference::{StartError, StartReport};
 use crate::sync::Mutex;
@@ -42,6 +42,8 @@ pub(crate) struct Links {
     pub(crate) restarting: bool,
     /// There is no actor in the cell: it could not be built.
     pub(crate) without_actor: bool,
+    /// Whom the actor's handler waits for; see `cycle`.
+    pub(crate) waits: Vec<u64>,
     /// How often the start was tried.
     pub(crate) attempt: u32,
     /// Why the start failed, for a spawner that comes to look.
@@ -156,7 +158,7 @@ impl Header {
         match &self.extras_if_any()?.mailbox {
             MailboxRule::Custom(mailbox) => {
                 // The user's code: a panic in it is the mailbox's loss, not the worker's.
-                std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| mailbox.pop())).unwrap_or_default()
+                contain(|| mailbox.pop()).unwrap_or_default()
             }
             _ => None,
         }

@@ -5,14 +5,13 @@ use std::any::{Any, TypeId, type_name};
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
 use super::directory::Directory;
 use super::header::{Birth, CellRef, CellTable, Header};
 use super::here::Here;
 use crate::actor::{Actor, Context, Failure, Fault, Message, Product, Respond};
-use crate::dispatch::{Ending, Host, Step, launch};
+use crate::dispatch::{Ending, Host, Step, contain, launch};
 use crate::events::{DeadReason, Terminated};
 use crate::mailbox::{Incoming, MessageTable, payload_words, write_payload};
 use crate::reference::ReplyTo;
@@ -107,10 +106,7 @@ where
     let whole = cell.raw().cast::<Cell<P::Actor, F>>().as_ptr();
     // SAFETY: the table belongs to this cell; the factory is never written after birth.
     let factory = unsafe { &(*whole).factory };
-    let actor = match catch_unwind(AssertUnwindSafe(|| factory().into_actor())) {
-        Ok(made) => made?,
-        Err(panic) => return Err(Fault::from_panic(&*panic)),
-    };
+    let actor = contain(|| factory().into_actor())??;
     // SAFETY: the caller owns the actor, and the place is empty.
     unsafe { actor_ptr::<P::Actor>(cell).write(actor) };
     Ok(())
@@ -145,7 +141,7 @@ unsafe fn free<A, F>(header: NonNull<Header>) {
         (&raw mut (*whole.as_ptr()).prefix.header).drop_in_place();
         let factory = &raw mut (*whole.as_ptr()).factory;
         // A factory's drop is user code: contained like every other.
-        let _ = catch_unwind(AssertUnwindSafe(|| factory.drop_in_place()));
+        let _ = contain(|| factory.drop_in_place());
         dealloc(header.as_ptr().cast(), layout);
     }
 }
@@ -246,20 +242,23 @@ unsafe fn run<A: Respond<M>, M: Message>(cell: &Header, host: &Host, incoming: I
     // SAFETY: as above, for the time of the call.
     let (mut context, actor) =
         unsafe { (Context::new(Here::new(cell), incoming.envelope.sender), &mut *actor_ptr::<A>(cell)) };
-    match catch_unwind(AssertUnwindSafe(|| actor.handle_now(message, &mut context))) {
-        Ok(Ok(answer)) => reply.send(answer),
-        Ok(Err(Failure::Rejected(rejection))) => reply.reject(rejection),
-        Ok(Err(Failure::Fault(fault))) => {
-            reply.fail(&fault);
-            return Step::Faulted(fault);
+    let answered = match contain(|| actor.handle_now(message, &mut context)) {
+        // An answer that nobody waits for is dropped here, and its drop is user code.
+        Ok(Ok(answer)) if std::mem::needs_drop::<M::Reply>() => contain(|| reply.send(answer)),
+        Ok(Ok(answer)) => {
+            reply.send(answer);
+            Ok(())
         }
-        Err(panic) => {
-            let fault = Fault::from_panic(&*panic);
+        Ok(Err(Failure::Rejected(rejection))) => contain(|| reply.reject(rejection)),
+        Ok(Err(Failure::Fault(fault))) | Err(fault) => {
             reply.fail(&fault);
-            return Step::Faulted(fault);
+            Err(fault)
         }
+    };
+    match answered {
+        Ok(()) => Step::Done,
+        Err(fault) => Step::Faulted(fault),
     }
-    Step::Done
 }
 
 /// Whether this is the `Terminated` of an actor that is not watched any more. Decided at compile

@@ -9,7 +9,6 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::RefCell;
 use std::future::Future;
 use std::mem::ManuallyDrop;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context as TaskContext, Poll};
@@ -17,6 +16,7 @@ use std::task::{Context as TaskContext, Poll};
 use crate::actor::{Actor, Context, Fault};
 use crate::cell::{CellRef, Header, Here, waker_of};
 
+use super::contain::contain;
 use super::Step;
 use super::host::{Ambient, Ending, Host};
 
@@ -149,11 +149,11 @@ where
         });
         (&raw mut (*at).context).write(Context::new(Here::new(cell), sender));
         let context: &'static mut Context<A> = &mut (*at).context;
-        match catch_unwind(AssertUnwindSafe(|| make(context))) {
+        match contain(|| make(context)) {
             Ok(future) => (&raw mut (*at).future).write(ManuallyDrop::new(future)),
-            Err(panic) => {
+            Err(fault) => {
                 host.frames.give(memory, class, exact);
-                return Step::Faulted(Fault::from_panic(&*panic));
+                return Step::Faulted(fault);
             }
         }
         poll_and_keep(cell, host, frame.cast::<FrameHead>())
@@ -191,7 +191,7 @@ unsafe fn poll_and_keep(cell: &Header, host: &Host, frame: NonNull<FrameHead>) -
     let waker = waker_of(cell);
     let mut task = TaskContext::from_waker(&waker);
     // SAFETY: the frame is alive and ours.
-    let polled = catch_unwind(AssertUnwindSafe(|| unsafe { (frame.as_ref().poll)(frame, &mut task) }));
+    let polled = contain(|| unsafe { (frame.as_ref().poll)(frame, &mut task) });
     match polled {
         Ok(Poll::Pending) => {
             // SAFETY: the frame is ours; nobody looks at its head but the owner of the actor.
@@ -209,8 +209,7 @@ unsafe fn poll_and_keep(cell: &Header, host: &Host, frame: NonNull<FrameHead>) -
                 Err(fault) => Step::Faulted(fault),
             }
         }
-        Err(panic) => {
-            let fault = Fault::from_panic(&*panic);
+        Err(fault) => {
             // SAFETY: a panicked future is only dropped.
             let _ = unsafe { finish(host, frame, Ending::Failed(fault.clone())) };
             Step::Faulted(fault)
@@ -224,10 +223,10 @@ unsafe fn finish(host: &Host, frame: NonNull<FrameHead>, ending: Ending) -> Resu
     let (drop_fn, class, exact) = unsafe { (frame.as_ref().drop, frame.as_ref().class, frame.as_ref().exact) };
     let dropped = host.with_ending(ending, || {
         // SAFETY: as above; each drop is contained on its own.
-        catch_unwind(AssertUnwindSafe(|| unsafe { drop_fn(frame) }))
+        contain(|| unsafe { drop_fn(frame) })
     });
     host.frames.give(frame.cast(), class, exact);
-    dropped.map_err(|panic| Fault::from_panic(&*panic))
+    dropped
 }
 
 unsafe fn poll_frame<A: Actor, F: Future<Output = Result<(), Fault>>>(

@@ -44,6 +44,8 @@ pub(crate) enum Ending {
     Failed(Fault),
     /// Its actor stops.
     Stopped,
+    /// Whoever it was handed on to had no room.
+    Full,
 }
 
 pub(crate) struct Host {

@@ -5,6 +5,7 @@
 //! [`ring`]s, and [`idle`] for those who sleep); [`elastic`] gives blocking and pinned actors
 //! threads of their own.
 
+mod contain;
 mod elastic;
 mod frame;
 mod host;
@@ -17,6 +18,7 @@ mod worker;
 
 use crate::actor::Fault;
 
+pub(crate) use contain::contain;
 pub(crate) use elastic::Elastic;
 pub(crate) use frame::{Ambiently, FrameHead, discard, launch, resume};
 pub(crate) use host::{Ending, Host};

@@ -241,6 +241,11 @@ impl Pool {
         }
     }
 
+    /// Workers that have not left yet.
+    pub(crate) fn live(&self) -> usize {
+        self.live.load(Acquire)
+    }
+
     /// Ready once all workers have left.
     pub(crate) fn poll_closed(&self, task: &mut Context<'_>) -> Poll<()> {
         if self.live.load(Acquire) == 0 {

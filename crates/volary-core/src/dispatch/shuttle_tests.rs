@@ -39,7 +39,7 @@ impl Env for ShuttleEnv {
     fn tokio(&self) -> Option<tokio::runtime::Handle> {
         None
     }
-    fn attach(&self, _: Arc<dyn Driver>) {}
+    fn attach(&self, _: std::sync::Weak<dyn Driver>) {}
     fn timer_changed(&self, _: Moment) {}
 }
 

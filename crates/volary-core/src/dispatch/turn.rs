@@ -1,9 +1,10 @@
 //! One turn of one actor: control first, then messages up to the budget, then rest or yield.
 
 use super::Step;
+use super::contain::contain;
 use super::host::{Ambient, Host};
 use crate::cell::lifecycle::{self, Alive};
-use crate::cell::state::{CONTROL, DRAIN, HIGH, PAUSED, Rest, SLOW, SUSPENDED, WOKEN};
+use crate::cell::state::{CONTROL, DRAIN, HIGH, KILL, PAUSED, Rest, SLOW, SUSPENDED, WOKEN};
 use crate::cell::{Header, Here, Phase};
 use crate::events::DeadReason;
 use crate::mailbox::{Incoming, Peek};
@@ -28,7 +29,13 @@ const START_BUDGET: u32 = 4;
 /// more, and may be gone.
 pub(crate) fn run_turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
     let before = enter(&here, host);
-    let end = turn(here, host, budget);
+    // User code is contained where it is called. Should a panic get here nevertheless, it costs the
+    // actor, which is still ours, and not the worker.
+    let end = contain(|| turn(here, host, budget)).unwrap_or_else(|fault| {
+        here.system().report_hook_fault(&here, "turn", &fault);
+        here.state.set(KILL | CONTROL);
+        yielded(&here)
+    });
     host.set_ambient(before);
     end
 }

@@ -10,7 +10,7 @@ mod tokio_env;
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::Weak;
 use std::time::SystemTime;
 
 pub use seeded::SeededEnv;
@@ -68,7 +68,9 @@ pub trait Env: Send + Sync + 'static {
     fn retire(&self) {}
 
     /// Says whom to call when time passes.
-    fn attach(&self, driver: Arc<dyn Driver>);
+    ///
+    /// Weak: the system keeps its driver, and a driver that is gone is not called any more.
+    fn attach(&self, driver: Weak<dyn Driver>);
 
     /// The earliest timer has become earlier: call the driver at `next` at the latest.
     fn timer_changed(&self, next: Moment);

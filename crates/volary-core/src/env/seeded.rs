@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, SystemTime};
@@ -44,7 +44,7 @@ pub struct SeededEnv(Arc<Inner>);
 
 struct Inner {
     world: Mutex<World>,
-    drivers: Mutex<Vec<Arc<dyn Driver>>>,
+    drivers: Mutex<Vec<Weak<dyn Driver>>>,
 }
 
 struct World {
@@ -206,7 +206,11 @@ impl SeededEnv {
     }
 
     fn next_timer(&self) -> Option<Moment> {
-        let drivers = self.0.drivers.lock().clone();
+        let drivers: Vec<Arc<dyn Driver>> = {
+            let mut drivers = self.0.drivers.lock();
+            drivers.retain(|driver| driver.strong_count() > 0);
+            drivers.iter().filter_map(Weak::upgrade).collect()
+        };
         let now = self.now();
         drivers.iter().filter_map(|driver| driver.drive(now)).min()
     }
@@ -276,7 +280,7 @@ impl Env for SeededEnv {
         true
     }
 
-    fn attach(&self, driver: Arc<dyn Driver>) {
+    fn attach(&self, driver: Weak<dyn Driver>) {
         self.0.drivers.lock().push(driver);
     }
 

@@ -6,7 +6,7 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Instant, SystemTime};
 
@@ -98,12 +98,14 @@ impl Env for TokioEnv {
         Some(self.handle.clone())
     }
 
-    fn attach(&self, driver: Arc<dyn Driver>) {
+    fn attach(&self, driver: Weak<dyn Driver>) {
         let (clock, began) = (self.clock.clone(), self.began);
         let body = move || {
             while !clock.ended.load(Ordering::Acquire) {
-                let now = since(began);
-                match driver.drive(now) {
+                let Some(driver) = driver.upgrade() else { return };
+                let next = driver.drive(since(began));
+                drop(driver);
+                match next {
                     Some(next) => std::thread::park_timeout(next.since(since(began))),
                     None => std::thread::park(),
                 }

@@ -18,6 +18,7 @@ use super::watch::Termination;
 use crate::actor::{Actor, Message};
 use crate::cell::state::{DEAD, DRAIN, KILL, RESTART, STOP};
 use crate::cell::{CellRef, WeakCell};
+use crate::dispatch::{Ending, Host};
 use crate::mailbox::MessageTable;
 use crate::system::ActorSystem;
 use crate::tree::{Address, Path};
@@ -167,9 +168,10 @@ impl<T: Target> ActorRef<T> {
         let mut envelope = envelope_from_here(&self.cell);
         envelope.reply = slot;
         let sent = post(&self.cell, T::table(self.via), envelope, message);
-        finish_tell(&self.cell, sent).inspect_err(|_| {
+        finish_tell(&self.cell, sent).inspect_err(|error| {
             let reply = ReplyTo::<M::Reply, M::Rejection>::from_slot(slot);
-            crate::dispatch::Host::with(|host| host.with_ending(crate::dispatch::Ending::Stopped, || drop(reply)));
+            let ending = if error.is_full() { Ending::Full } else { Ending::Stopped };
+            Host::with(|host| host.with_ending(ending, || drop(reply)));
         })
     }
 

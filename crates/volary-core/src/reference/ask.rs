@@ -27,7 +27,7 @@ use crate::sync::atomic::Ordering::*;
 use crate::time::{Moment, TimerId, nanos};
 
 /// How many turns may be stacked on one thread.
-const NESTING: u32 = 8;
+pub(super) const NESTING: u32 = 8;
 /// How many messages an asker handles for its target.
 const INLINE_BUDGET: u32 = 4;
 /// One in so many inline turns is timed.
@@ -93,7 +93,7 @@ impl<'a, M: Message> IntoFuture for Ask<'a, M> {
             let left = envelope.deadline.saturating_sub(system.now().nanos()).max(1);
             patience = patience.min(left);
         }
-        let slot = ReplySlot::take(patience);
+        let slot = ReplySlot::take(patience, system.number);
         envelope.reply = Some(slot);
         envelope.deadline = 0; // the slot knows
         let state = match post(self.target, self.table, envelope, self.message) {
@@ -185,9 +185,10 @@ fn start(target: &CellRef) {
         }
         match host.current().filter(|_| ambient.in_turn) {
             Some(asker) => {
+                let before = asker.waits_for.load(Relaxed);
                 asker.waits_for.store(target.id, Relaxed);
                 inline_turn(target, host);
-                asker.waits_for.store(0, Relaxed);
+                asker.waits_for.store(before, Relaxed);
             }
             None => inline_turn(target, host),
         }
@@ -248,7 +249,7 @@ impl<M: Message> AskFuture<'_, M> {
             host.current().filter(|_| in_turn).map(crate::cell::Header::to_ref)
         })
         .flatten()?;
-        asker.waits_for.store(self.target.id, SeqCst);
+        cycle::note(&asker, self.target.id);
         let found = cycle::find(&asker, self.target);
         self.asker = Some(asker);
         found
@@ -266,8 +267,7 @@ impl<M: Message> AskFuture<'_, M> {
             self.target.system().timers().cancel(timer);
         }
         if let Some(asker) = self.asker.take() {
-            // Another ask of the same handler may have written since.
-            let _ = asker.waits_for.compare_exchange(self.target.id, 0, SeqCst, Relaxed);
+            cycle::forget(&asker, self.target.id);
         }
     }
 }

@@ -55,33 +55,80 @@ impl fmt::Debug for Cycle {
     }
 }
 
-/// Follows the notes from `target`; the ring, if they lead back to `asker`.
-pub(crate) fn find(asker: &Header, target: &Header) -> Option<Cycle> {
-    let mut last = target.id;
-    let mut next = target.waits_for.load(SeqCst);
-    let directory = asker.system().directory();
-    let mut steps = 1;
-    while last != asker.id {
-        if next == 0 || steps == LONGEST {
-            return None;
-        }
-        last = next;
-        next = directory.get(last)?.waits_for.load(SeqCst);
-        steps += 1;
-    }
-    Some(name(asker, target))
+/// Writes down that a handler of `asker` waits for `target`.
+pub(crate) fn note(asker: &Header, target: u64) {
+    asker.with_links(|links| links.waits.push(target));
 }
 
-/// Goes round once more, for the names. Somebody in the ring may have moved on; then it is shorter.
-#[cold]
-fn name(asker: &Header, target: &Header) -> Cycle {
-    let directory = asker.system().directory();
-    let mut ring = vec![asker.path().to_string()];
-    let mut next = target.id;
-    while next != asker.id && ring.len() < LONGEST {
-        let Some(actor) = directory.get(next) else { break };
-        ring.push(actor.path().to_string());
-        next = actor.waits_for.load(SeqCst);
+/// The wait is over.
+pub(crate) fn forget(asker: &Header, target: u64) {
+    asker.with_links(|links| {
+        if let Some(at) = links.waits.iter().position(|other| *other == target) {
+            links.waits.swap_remove(at);
+        }
+    });
+}
+
+/// Whom an actor waits for: the one it runs where it stands, and those it has gone to sleep for.
+fn waits_of(actor: &Header, into: &mut Vec<u64>) {
+    let inline = actor.waits_for.load(SeqCst);
+    if inline != 0 {
+        into.push(inline);
     }
+    if let Some(extras) = actor.extras_if_any() {
+        into.extend(&extras.links.lock().waits);
+    }
+}
+
+/// Follows the notes from `target`; the ring, if they lead back to `asker`.
+pub(crate) fn find(asker: &Header, target: &Header) -> Option<Cycle> {
+    if target.id == asker.id {
+        return Some(Cycle([asker.path().to_string()].into()));
+    }
+    let mut open = Vec::new();
+    waits_of(target, &mut open);
+    if open.is_empty() {
+        return None; // nearly always
+    }
+    search(asker, target, open)
+}
+
+/// Looks in every direction, remembering the way, so that the ring can be named.
+#[cold]
+fn search(asker: &Header, target: &Header, first: Vec<u64>) -> Option<Cycle> {
+    let directory = asker.system().directory();
+    // Each with the place of the one who waits for it.
+    let mut seen: Vec<(u64, usize)> = vec![(target.id, usize::MAX)];
+    seen.extend(first.into_iter().map(|id| (id, 0)));
+    let mut at = 1;
+    while at < seen.len().min(LONGEST) {
+        let id = seen[at].0;
+        if id == asker.id {
+            return Some(name(asker, &seen, at));
+        }
+        let mut next = Vec::new();
+        if let Some(actor) = directory.get(id) {
+            waits_of(&actor, &mut next);
+        }
+        for other in next {
+            if !seen.iter().any(|(known, _)| *known == other) {
+                seen.push((other, at));
+            }
+        }
+        at += 1;
+    }
+    None
+}
+
+fn name(asker: &Header, seen: &[(u64, usize)], last: usize) -> Cycle {
+    let directory = asker.system().directory();
+    let mut ring = Vec::new();
+    let mut at = seen[last].1;
+    while let Some((id, before)) = seen.get(at) {
+        ring.extend(directory.get(*id).map(|actor| actor.path().to_string()));
+        at = *before;
+    }
+    ring.push(asker.path().to_string());
+    ring.reverse();
     Cycle(ring.into())
 }

@@ -39,6 +39,8 @@ pub(crate) struct ReplySlot {
     deadline: AtomicU64,
     /// How long the asker is willing to wait, in nanoseconds.
     patience: Cell<u64>,
+    /// Number of the system asked, for counting what comes too late.
+    system: Cell<u32>,
     waker: UnsafeCell<Option<Waker>>,
     value: UnsafeCell<MaybeUninit<[u64; VALUE_WORDS]>>,
 }
@@ -47,8 +49,8 @@ pub(crate) struct ReplySlot {
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub(crate) enum Delivered {
     ToAsker,
-    /// The asker had given up; the answer was dropped.
-    TooLate,
+    /// The asker had given up; the answer was dropped. The number is that of the system.
+    TooLate(u32),
 }
 
 impl ReplySlot {
@@ -57,14 +59,16 @@ impl ReplySlot {
             state: AtomicU32::new(0),
             deadline: AtomicU64::new(0),
             patience: Cell::new(0),
+            system: Cell::new(0),
             waker: UnsafeCell::new(None),
             value: UnsafeCell::new(MaybeUninit::uninit()),
         }
     }
 
     /// A slot owned by an asker and a replier.
-    pub(crate) fn take(patience: u64) -> NonNull<ReplySlot> {
+    pub(crate) fn take(patience: u64, system: u32) -> NonNull<ReplySlot> {
         let slot = pool::take();
+        slot.system.set(system);
         slot.patience.set(patience);
         slot.state.store(0, Relaxed);
         slot.deadline.store(0, Relaxed);
@@ -140,12 +144,15 @@ impl ReplySlot {
                 return Delivered::ToAsker;
             }
         }
-        // SAFETY: the asker is gone, so the value and the slot are ours alone.
+        // SAFETY: the asker is gone, so the value and the slot are ours alone. The slot goes first:
+        // the drop of the value is user code.
         unsafe {
-            drop(this.read::<V>());
+            let value = this.read::<V>();
+            let system = this.system.get();
             Self::free(slot);
+            drop(value);
+            Delivered::TooLate(system)
         }
-        Delivered::TooLate
     }
 
     /// The asker looks for the answer, leaving its waker if there is none. A ready answer frees the

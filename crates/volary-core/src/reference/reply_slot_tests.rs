@@ -32,7 +32,7 @@ mod loom_model {
     #[test]
     fn loom_reply_slot_wakes_exactly_when_it_must() {
         loom::model(|| {
-            let slot = ReplySlot::take(1);
+            let slot = ReplySlot::take(1, 0);
             let share = Share(slot);
             let replier = thread::spawn(move || {
                 let share = share;
@@ -59,7 +59,7 @@ mod loom_model {
     #[test]
     fn loom_reply_slot_changes_its_waker_while_the_reply_comes() {
         loom::model(|| {
-            let slot = ReplySlot::take(1);
+            let slot = ReplySlot::take(1, 0);
             let first = std::sync::Arc::new(Bell(AtomicUsize::new(0)));
             let second = std::sync::Arc::new(Bell(AtomicUsize::new(0)));
             // SAFETY: the asker.
@@ -86,7 +86,7 @@ mod loom_model {
     fn loom_reply_slot_survives_timeout_against_reply() {
         loom::model(|| {
             let drops = Arc::new(AtomicUsize::new(0));
-            let slot = ReplySlot::take(1);
+            let slot = ReplySlot::take(1, 0);
             let bell = std::sync::Arc::new(Bell(AtomicUsize::new(0)));
             // SAFETY: the asker waits first, then gives up.
             let pending = unsafe { ReplySlot::poll::<Token>(slot, &Waker::from(bell)) };
@@ -117,19 +117,19 @@ mod plain {
     #[test]
     fn miri_reply_slot_carries_any_size() {
         let waker = Waker::noop();
-        let small = ReplySlot::take(1);
+        let small = ReplySlot::take(1, 0);
         // SAFETY: both shares are in this test's hands.
         unsafe {
             assert_eq!(ReplySlot::complete(small, String::from("short")), Delivered::ToAsker);
             assert_eq!(ReplySlot::poll::<String>(small, waker), Poll::Ready("short".to_owned()));
         }
-        let large = ReplySlot::take(1);
+        let large = ReplySlot::take(1, 0);
         // SAFETY: as above.
         unsafe {
             ReplySlot::complete(large, [7_u64; 40]);
             assert_eq!(ReplySlot::poll::<[u64; 40]>(large, waker), Poll::Ready([7; 40]));
         }
-        let unit = ReplySlot::take(1);
+        let unit = ReplySlot::take(1, 0);
         // SAFETY: as above.
         unsafe {
             ReplySlot::complete(unit, ());
@@ -139,12 +139,12 @@ mod plain {
 
     #[test]
     fn miri_reply_slot_drops_a_late_answer() {
-        let slot = ReplySlot::take(1);
+        let slot = ReplySlot::take(1, 0);
         // SAFETY: both shares are in this test's hands, used in the order of a late reply.
         unsafe {
             assert!(ReplySlot::poll::<String>(slot, Waker::noop()).is_pending());
             assert!(ReplySlot::close::<String>(slot).is_none());
-            assert_eq!(ReplySlot::complete(slot, String::from("late")), Delivered::TooLate);
+            assert_eq!(ReplySlot::complete(slot, String::from("late")), Delivered::TooLate(0));
         }
     }
 }

@@ -104,8 +104,8 @@ impl<T: Send + 'static, R: Rejection> ReplyTo<T, R> {
 /// Answers; an answer that comes too late is counted.
 #[inline]
 fn answer<T: Send + 'static, R: Rejection>(slot: NonNull<ReplySlot>, answer: Answer<T, R>) {
-    if end(slot, answer) == Delivered::TooLate {
-        crate::system::count_late_reply();
+    if let Delivered::TooLate(system) = end(slot, answer) {
+        crate::system::count_late_reply(system);
     }
 }
 
@@ -126,6 +126,7 @@ impl<T: Send + 'static, R: Rejection> Drop for ReplyTo<T, R> {
                     Ending::NoReply => AskError::NoReply,
                     Ending::Failed(fault) => AskError::Failed(fault),
                     Ending::Stopped => AskError::Stopped,
+                    Ending::Full => AskError::Full,
                 }),
             );
         }

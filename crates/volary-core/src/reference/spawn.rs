@@ -12,6 +12,7 @@ use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
 use super::actor_ref::ActorRef;
+use super::ask::NESTING;
 use super::errors::SpawnError;
 use super::reply_slot::ReplySlot;
 use crate::actor::{Actor, Directive, Dispatcher, Fault, MailboxKind, Product, Props};
@@ -356,11 +357,13 @@ fn begin(cell: CellRef, wait: Wait) -> (CellRef, Progress) {
         if wait == Wait::No {
             return None;
         }
-        let slot = ReplySlot::take(0);
+        let slot = ReplySlot::take(0, cell.system().number);
         cell.with_links(|links| links.starter = Some(StartReport(Some(slot))));
         Some(slot)
     };
-    if !cell.system().runs_inline(cell.dispatcher) {
+    // As with asks: actors that start each other must not pile up on one stack.
+    let deep = Host::with(|host| host.ambient().depth >= NESTING).unwrap_or(true);
+    if deep || !cell.system().runs_inline(cell.dispatcher) {
         let slot = report(&cell);
         cell.phase.set(Phase::Unborn);
         cell.state.set(crate::cell::state::CONTROL);
@@ -372,9 +375,12 @@ fn begin(cell: CellRef, wait: Wait) -> (CellRef, Progress) {
     let end = Host::with(|host| {
         start_turn(&cell, host, |phase| {
             // Still the owner: what is put into the cell now is seen by whoever goes on.
-            if let Some(error) = cell.extras_if_any().and_then(|extras| extras.links.lock().start_fault.take()) {
+            let fault = || cell.extras_if_any().and_then(|extras| extras.links.lock().start_fault.take());
+            if phase == Phase::Gone
+                && let Some(error) = fault()
+            {
                 progress = Progress::Failed(error);
-            } else if phase == Phase::Starting {
+            } else if phase != Phase::Running {
                 progress = report(&cell).map_or(Progress::Started, Progress::Waiting);
             }
         })

@@ -11,7 +11,7 @@ use super::observer::Observer;
 use super::settings::{Settings, SettingsBuilder, SettingsError, process_environment};
 use crate::actor::Actor;
 use crate::dispatch::{Elastic, Pool, PoolConfig};
-use crate::env::{Env, TokioEnv};
+use crate::env::{Driver, Env, TokioEnv};
 use crate::reference::spawn_guardian;
 use crate::time::Timers;
 use crate::tree::{NameError, validate_system_name};
@@ -294,7 +294,9 @@ fn assemble(name: String, settings: Settings, env: Arc<dyn Env>, pools: Vec<(Str
     };
     let core = Arc::new_cyclic(|this| SystemCore::new(parts, this.clone()));
     observer.watch(Arc::downgrade(&core));
-    core.env().attach(observer);
+    let driver: Arc<dyn Driver> = observer;
+    core.env().attach(Arc::downgrade(&driver));
+    *core.driver.lock() = Some(driver);
     raise_guardians(&core);
     if core.settings().log_config() {
         for setting in core.settings().effective() {

@@ -11,7 +11,7 @@ use super::settings::Settings;
 use crate::actor::Dispatcher;
 use crate::cell::{CellRef, Directory, Header};
 use crate::dispatch::{Elastic, Host, Pool};
-use crate::env::Env;
+use crate::env::{Driver, Env};
 use crate::events::EventStream;
 use crate::mailbox::BLOCK_BYTES;
 use crate::reference::{ActorId, SpawnError};
@@ -26,7 +26,30 @@ const FIRST_OWN: u8 = 3;
 /// How many dispatchers of the user's own there may be.
 pub(super) const MAX_OWN: usize = 250;
 
+/// Every system of the process by its number, for the rare visitor that has nothing else.
+static SYSTEMS: parking_lot::Mutex<Vec<Weak<SystemCore>>> = parking_lot::Mutex::new(Vec::new());
+
+pub(super) fn by_number(number: u32) -> Option<Arc<SystemCore>> {
+    SYSTEMS.lock().get(number as usize)?.upgrade()
+}
+
+/// A number for a new system; those of systems that are gone are used again.
+fn number_for(this: &Weak<SystemCore>) -> u32 {
+    let mut systems = SYSTEMS.lock();
+    match systems.iter().position(|system| system.strong_count() == 0 && !system.ptr_eq(this)) {
+        Some(free) => {
+            systems[free] = this.clone();
+            free as u32
+        }
+        None => {
+            systems.push(this.clone());
+            systems.len() as u32 - 1
+        }
+    }
+}
+
 pub(crate) struct SystemCore {
+    pub(crate) number: u32,
     /// This system, for handles made from within.
     pub(super) this: Weak<SystemCore>,
     pub(super) name: String,
@@ -44,6 +67,7 @@ pub(crate) struct SystemCore {
     pub(super) stopping: super::stop::Stopping,
     pub(super) dead_letter_log: super::reports::RateLimit,
     pub(super) pinned: Mutex<Vec<Weak<Elastic>>>,
+    pub(super) driver: Mutex<Option<Arc<dyn Driver>>>,
     /// Blocks that mailboxes hold.
     blocks: AtomicU64,
     block_limit: u64,
@@ -73,6 +97,7 @@ impl SystemCore {
     pub(super) fn new(parts: Parts, this: Weak<SystemCore>) -> Self {
         let limit = parts.settings.mailbox_budget().bytes();
         SystemCore {
+            number: number_for(&this),
             this,
             name: parts.name,
             began: parts.env.now(),
@@ -87,6 +112,7 @@ impl SystemCore {
             stopping: super::stop::Stopping::default(),
             dead_letter_log: super::reports::RateLimit::new(parts.settings.dead_letter_log()),
             pinned: Mutex::new(Vec::new()),
+            driver: Mutex::new(None),
             blocks: AtomicU64::new(0),
             block_limit: if limit == 0 { u64::MAX } else { (limit / BLOCK_BYTES).max(1) },
             ask_patience: nanos(parts.settings.ask_timeout()),

@@ -9,7 +9,7 @@ use super::core::SystemCore;
 use super::metrics::count;
 use crate::actor::{Directive, Fault, Message, Rejection};
 use crate::cell::Header;
-use crate::dispatch::Host;
+use crate::dispatch::{Host, contain};
 use crate::events::{
     ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, DeadReason, Lifecycle, MailboxHighWater,
     RejectionUnheard, SlowHandler,
@@ -83,7 +83,7 @@ impl SystemCore {
             return;
         }
         let message: Box<dyn Any + Send> = Box::new(message);
-        self.events.publish(DeadLetter {
+        let letter = DeadLetter {
             reason,
             sender: ActorId::from_raw(sender),
             sender_path,
@@ -91,7 +91,9 @@ impl SystemCore {
             receiver_id: ActorId::of(receiver.id),
             message_type: type_name::<M>(),
             message: Arc::new(Mutex::new(Some(message))),
-        });
+        };
+        // Dropped in there if a subscriber lags or has gone.
+        let _ = contain(|| self.events.publish(letter));
     }
 
     pub(crate) fn publish_lifecycle(&self, cell: &Header, what: Lifecycle) {
@@ -164,7 +166,7 @@ impl SystemCore {
 
 fn drop_contained<M>(message: M) {
     // A message's drop that panics harms nobody but itself.
-    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(message)));
+    let _ = contain(|| drop(message));
 }
 
 /// Runs `f` with the actor that is running on this thread, if there is one.
@@ -176,12 +178,12 @@ fn with_current(f: impl FnOnce(&Header)) {
     });
 }
 
-/// An answer came after its asker had given up.
+/// An answer came after its asker had given up, perhaps from outside of any actor.
 #[cold]
-pub(crate) fn count_late_reply() {
-    with_current(|cell| {
-        count(&cell.system().counters.late_replies);
-    });
+pub(crate) fn count_late_reply(system: u32) {
+    if let Some(core) = super::core::by_number(system) {
+        count(&core.counters.late_replies);
+    }
 }
 
 /// A message that was told was answered with a rejection.

@@ -15,7 +15,7 @@ use super::core::{Guardians, SystemCore};
 use super::handle::Sleep;
 use crate::cell::CellRef;
 use crate::cell::state::{KILL, STOP};
-use crate::dispatch::Host;
+use crate::dispatch::{Host, Pool};
 use crate::reference::Termination;
 
 /// A problem on the way down. The stop goes on after it.
@@ -171,9 +171,11 @@ async fn go_down(core: Arc<SystemCore>) {
     for thread in &pinned {
         thread.close();
     }
-    poll_fn(|task| core.default_pool.poll_closed(task)).await;
-    for (_, pool) in &core.own_pools {
-        poll_fn(|task| pool.poll_closed(task)).await;
+    for (number, pool) in core.pools().enumerate() {
+        if !closed_within(&core, pool, THREAD_PATIENCE).await {
+            let dispatcher = if number == 0 { "default" } else { "own" };
+            problems.push(StopProblem::Threads { dispatcher, count: pool.live() });
+        }
     }
     if !core.blocking.join(THREAD_PATIENCE) {
         problems.push(StopProblem::Threads { dispatcher: "blocking", count: core.blocking.threads() });
@@ -221,6 +223,18 @@ fn survivors(core: &SystemCore) -> Vec<CellRef> {
 
 fn examples(cells: &[CellRef]) -> Vec<String> {
     cells.iter().take(5).map(|cell| cell.path().to_string()).collect()
+}
+
+/// True: all workers of the pool have left in time.
+async fn closed_within(core: &Arc<SystemCore>, pool: &Arc<Pool>, time: Duration) -> bool {
+    let mut over = Sleep::new(core.clone(), time);
+    poll_fn(|task| {
+        if pool.poll_closed(task).is_ready() {
+            return Poll::Ready(true);
+        }
+        Pin::new(&mut over).poll(task).map(|()| false)
+    })
+    .await
 }
 
 /// True: it ended in time.

@@ -5,8 +5,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use crate::cell::Header;
-use crate::dispatch::{Ambiently, Host};
+use crate::cell::{Header, WeakCell};
+use crate::dispatch::{Ambiently, Host, contain};
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, Ordering::*};
 
@@ -35,12 +35,14 @@ struct Spawned {
     state: Arc<TaskState>,
     /// Dropped as soon as the task is aborted, not when its executor comes to drop it.
     future: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    actor: WeakCell,
     on_end: Option<Box<dyn FnOnce() + Send>>,
 }
 
 impl Spawned {
     fn finish(&mut self) {
-        self.future = None;
+        let future = self.future.take();
+        let _ = contain(|| drop(future));
         self.state.finished.store(true, Release);
         if let Some(on_end) = self.on_end.take() {
             on_end();
@@ -57,11 +59,19 @@ impl Future for Spawned {
             self.finish();
             return Poll::Ready(());
         }
-        let polled = self.future.as_mut().map_or(Poll::Ready(()), |future| future.as_mut().poll(task));
-        if polled.is_ready() {
-            self.finish();
+        let this = &mut *self;
+        let polled = contain(|| this.future.as_mut().map_or(Poll::Ready(()), |future| future.as_mut().poll(task)));
+        match polled {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(())) => {}
+            Err(fault) => {
+                if let Some(actor) = self.actor.upgrade() {
+                    actor.system().report_hook_fault(&actor, "task", &fault);
+                }
+            }
         }
-        polled
+        self.finish();
+        Poll::Ready(())
     }
 }
 
@@ -88,6 +98,7 @@ pub(crate) fn spawn_for(cell: &Header, future: impl Future<Output = ()> + Send +
     let owner = actor.downgrade();
     let spawned = Spawned {
         state: state.clone(),
+        actor: owner.clone(),
         future: Some(Box::pin(Ambiently { actor, deadline, future })),
         on_end: Some(Box::new(move || {
             if let Some(owner) = owner.upgrade() {

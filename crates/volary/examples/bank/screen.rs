@@ -46,7 +46,7 @@ impl Screen {
             let bar: String = (0..BAR as u8)
                 .map(|at| if f64::from(at) < part { '█' } else { '░' })
                 .collect();
-            print!("\r\x1b[K{bar}{line}");
+            print!("\r\x1b[K\x1b[?7l{bar} {line}\x1b[?7h"); // a narrow terminal cuts it off instead of wrapping it
             let _ = stdout().flush(); // a terminal that has gone away is no reason to stop
         } else {
             println!("{line}");

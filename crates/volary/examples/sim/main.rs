@@ -8,7 +8,6 @@
 mod runtime;
 mod trace;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -84,14 +83,17 @@ fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
     Ok(options)
 }
 
-/// A run that panics, as a deadlock does, is a run that went wrong.
+/// Each run has a thread of its own, so that it sees nothing that another has left behind and a replay is the same
+/// run. One that panics, as a deadlock does, went wrong.
 fn run(scenario: Scenario, seed: u64) -> Run {
-    catch_unwind(AssertUnwindSafe(|| scenario(seed))).unwrap_or_else(|panic| {
-        let why = panic.downcast_ref::<String>().cloned();
-        let why = why.or_else(|| panic.downcast_ref::<&str>().map(|why| (*why).to_owned()));
+    let ended = std::thread::spawn(move || scenario(seed)).join();
+    ended.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        let wrong = vec![format!("panicked: {}", text.unwrap_or("without a text"))];
         Run {
             lines: Vec::new(),
-            wrong: vec![format!("panicked: {}", why.unwrap_or_default())],
+            wrong,
         }
     })
 }

@@ -33,37 +33,17 @@ pub(crate) fn run(seed: u64) -> Run {
 
 async fn scenario(env: SeededEnv, world: Arc<World>) -> volary::Result<()> {
     let system = ActorSystem::builder("sim").environment(env).start().await?;
-    let mut watchers = Vec::new();
     for number in 0..WATCHERS {
-        let world = world.clone();
-        let name = format!("watcher-{number}");
-        watchers.push(
-            system
-                .spawn(move || Watcher { world: world.clone() })
-                .named(name)
-                .await?,
-        );
+        let theirs = world.clone();
+        let watcher = system.spawn(move || Watcher { world: theirs.clone() });
+        let watcher = watcher.named(format!("watcher-{number}")).await?;
+        world.open().watchers.push(watcher);
     }
     for number in 0..NODES {
-        let theirs = world.clone();
         let directive = [Directive::Restart, Directive::Resume, Directive::Stop][number % 3];
-        let mailbox = if number % 4 == 0 {
-            MailboxKind::Bounded(8)
-        } else {
-            MailboxKind::Unbounded
-        };
-        let node = system.spawn(move || Node {
-            number,
-            world: theirs.clone(),
-            owed: Vec::new(),
-        });
-        let node = node
-            .named(format!("node-{number}"))
-            .on_fault(directive)
-            .mailbox(mailbox)
-            .await?;
-        watchers[number % WATCHERS].tell(Observe { node: node.clone() })?;
-        world.open().nodes.push(node);
+        let mailbox = [MailboxKind::Bounded(8), MailboxKind::Unbounded][number % 4 / 3].clone();
+        let node = system.spawn(Node::factory(number, &world)).named(name(number));
+        world.join(node.on_fault(directive).mailbox(mailbox).await?);
     }
     let nodes = world.open().nodes.clone();
     for node in &nodes {
@@ -71,11 +51,12 @@ async fn scenario(env: SeededEnv, world: Arc<World>) -> volary::Result<()> {
     }
     // An hour of virtual time: everything that was going to happen has happened.
     system.sleep(Duration::from_secs(3_600)).await;
+    let nodes = std::mem::take(&mut world.open().nodes); // the children, too
     for node in &nodes {
         node.stop();
         node.terminated().await;
     }
-    world.open().nodes.clear();
+    let watchers = std::mem::take(&mut world.open().watchers);
     for watcher in &watchers {
         watcher.drain();
         watcher.terminated().await;
@@ -89,6 +70,10 @@ async fn scenario(env: SeededEnv, world: Arc<World>) -> volary::Result<()> {
     Ok(())
 }
 
+fn name(number: usize) -> String {
+    format!("node-{number}")
+}
+
 /// What all actors of a run share, to be checked in the end.
 #[derive(Default)]
 struct World {
@@ -99,6 +84,8 @@ struct World {
 #[derive(Default)]
 struct Books {
     nodes: Vec<ActorRef<Node>>,
+    watchers: Vec<ActorRef<Watcher>>,
+    children: usize,
     /// The last number that was sent from one node to another, and the last that arrived.
     sent: BTreeMap<(usize, usize), u64>,
     arrived: BTreeMap<(usize, usize), u64>,
@@ -115,6 +102,22 @@ struct Books {
 impl World {
     fn open(&self) -> MutexGuard<'_, Books> {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a node in: others may talk to it, and a watcher looks after it.
+    fn join(&self, node: ActorRef<Node>) {
+        let mut books = self.open();
+        let watcher = &books.watchers[books.nodes.len() % WATCHERS];
+        if watcher.tell(Observe { node: node.clone() }).is_err() {
+            self.trace.wrong("a watcher has gone".to_owned());
+        }
+        books.nodes.push(node);
+    }
+
+    fn next_child(&self) -> usize {
+        let mut books = self.open();
+        books.children += 1;
+        books.children - 1
     }
 
     fn post<M: Message>(&self, to: &ActorRef<Node>, message: M)
@@ -190,6 +193,14 @@ impl Drop for Counted<'_> {
 
 #[actor]
 impl Node {
+    fn factory(number: usize, world: &Arc<World>) -> impl Fn() -> Node + Send + Sync + 'static {
+        let world = world.clone();
+        move || {
+            let (world, owed) = (world.clone(), Vec::new());
+            Node { number, world, owed }
+        }
+    }
+
     /// Does something, and comes back for the next step.
     async fn step(&mut self, left: u32, ctx: &mut Context<Self>) -> Result<(), Fault> {
         self.world.open().handled += 1;
@@ -198,7 +209,7 @@ impl Node {
         }
         let peer = self.peer(ctx);
         let to = peer.name();
-        match ctx.random() % 20 {
+        match ctx.random() % 22 {
             0..=6 => {
                 let note = self.note(&peer, ctx);
                 self.say(ctx, format!("tells {to} {} {:?}", note.number, note.deed));
@@ -240,6 +251,15 @@ impl Node {
             18 => {
                 self.say(ctx, format!("restarts {to}"));
                 peer.restart();
+            }
+            19 => {
+                let number = NODES + self.world.next_child();
+                self.say(ctx, format!("has a child, node-{number}"));
+                // Refused if this one is stopping.
+                let child = ctx.spawn_child(Node::factory(number, &self.world)).named(name(number));
+                if let Ok(child) = child.await {
+                    self.world.join(child);
+                }
             }
             _ => self.owed.drain(..).for_each(|reply| reply.send(u64::MAX)),
         }

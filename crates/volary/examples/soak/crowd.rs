@@ -117,9 +117,13 @@ impl Worker {
     fn quick(&mut self, quick: Quick) -> Result<u64, Declined> {
         let id = quick.0.handled();
         while let Some((owed, reply)) = self.owed.pop() {
-            if owed % 5 == 0 { drop(reply) } else { reply.send(owed) }
+            if owed.is_multiple_of(5) {
+                drop(reply)
+            } else {
+                reply.send(owed)
+            }
         }
-        if id % 16 == 0 { Err(Declined) } else { Ok(id) }
+        if id.is_multiple_of(16) { Err(Declined) } else { Ok(id) }
     }
 
     #[handles]

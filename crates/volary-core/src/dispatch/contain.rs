@@ -1,0 +1,22 @@
+//! Containing panics of user code.
+//!
+//! Everything that is not ours may panic: handlers, hooks, factories, drops of actors, messages,
+//! answers and futures, `Debug` of rejections, mailboxes, wakers, and even the drop of the payload
+//! that a panic carries. Each is called through here.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::actor::Fault;
+
+/// Runs user code; a panic becomes a fault.
+#[inline]
+pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Fault> {
+    catch_unwind(AssertUnwindSafe(f)).map_err(|payload| {
+        let fault = Fault::from_panic(&*payload);
+        if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            // A payload that panics when it is dropped: leaking it is the only end to this.
+            std::mem::forget(another);
+        }
+        fault
+    })
+}

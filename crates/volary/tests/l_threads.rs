@@ -1,0 +1,272 @@
+//! L14, S13: threads. One test at a time, because they count the threads of the process.
+mod common;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use common::*;
+use volary::prelude::*;
+use volary::{DispatcherOptions, SpawnError};
+
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Threads of this process by name.
+fn threads() -> BTreeMap<String, usize> {
+    let mut threads = BTreeMap::new();
+    for entry in std::fs::read_dir("/proc/self/task").unwrap() {
+        // One that ends while we look is gone.
+        if let Ok(name) = std::fs::read_to_string(entry.unwrap().path().join("comm")) {
+            *threads.entry(name.trim().to_owned()).or_default() += 1;
+        }
+    }
+    threads
+}
+
+/// What a test that failed has left behind is not counted against those after it.
+static LEFT: AtomicUsize = AtomicUsize::new(0);
+
+/// Threads of the runtime under test.
+fn ours() -> usize {
+    let count: usize = threads().iter().filter(|(name, _)| name.starts_with("volary")).map(|(_, count)| count).sum();
+    count.saturating_sub(LEFT.load(Ordering::SeqCst))
+}
+
+fn all() -> usize {
+    threads().values().sum()
+}
+
+fn alone(story: impl FnOnce() + Send + 'static) {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    LEFT.store(0, Ordering::SeqCst);
+    LEFT.store(ours(), Ordering::SeqCst);
+    within("a story about threads", story);
+}
+
+fn several() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+struct Idle;
+
+#[actor]
+impl Idle {
+    fn poke(&mut self) -> std::thread::ThreadId {
+        std::thread::current().id()
+    }
+    fn name_of_thread(&mut self) -> String {
+        std::thread::current().name().unwrap_or_default().to_owned()
+    }
+    async fn suspend(&mut self, gate: tokio::sync::oneshot::Receiver<()>) -> std::thread::ThreadId {
+        let _ = gate.await;
+        std::thread::current().id()
+    }
+}
+
+#[test]
+fn l14_a_hundred_thousand_actors_need_no_more_threads_than_one() {
+    alone(|| {
+        several().block_on(async {
+            let system = system().await;
+            let first = system.spawn(|| Idle).await.unwrap();
+            first.ask(Poke).await.unwrap();
+            let before = all();
+            let mut actors = Vec::new();
+            for _ in 0..100_000 {
+                actors.push(system.spawn(|| Idle).await.unwrap());
+            }
+            for actor in &actors {
+                actor.tell(Poke).unwrap();
+            }
+            for actor in actors.iter().step_by(1_000) {
+                actor.ask(Poke).await.unwrap();
+            }
+            assert_eq!(system.actor_count(), 100_001);
+            assert_eq!(all(), before);
+            soon("stop", system.stop()).await.unwrap();
+            assert_eq!(system.actor_count(), 0);
+        });
+    });
+}
+
+#[test]
+fn s13_a_stopped_system_leaves_no_thread_on_the_callers_runtime() {
+    alone(|| {
+        several().block_on(async {
+            tokio::task::spawn_blocking(|| ()).await.unwrap();
+            for _ in 0..3 {
+                let system = builder("threads")
+                    .dispatcher("own", DispatcherOptions::new().workers(2))
+                    .start()
+                    .await
+                    .unwrap();
+                for dispatcher in [Dispatcher::Default, Dispatcher::Blocking, Dispatcher::Pinned] {
+                    let idle = system.spawn(|| Idle).dispatcher(dispatcher).await.unwrap();
+                    idle.ask(Poke).await.unwrap();
+                }
+                assert!(ours() >= 3, "a clock, a blocking and a pinned one: {:?}", threads());
+                system.stop().await.unwrap();
+                assert_eq!(ours(), 0, "{:?}", threads());
+            }
+            // Tasks too: nothing of ours is on the runtime any more.
+            eventually_async("no task", || tokio::runtime::Handle::current().metrics().num_alive_tasks() == 0).await;
+        });
+    });
+}
+
+#[test]
+fn s13_a_stopped_system_leaves_no_thread_of_a_runtime_it_brought() {
+    alone(|| {
+        for _ in 0..3 {
+            let system = builder("own").start_now().unwrap();
+            let idle = block_on(system.spawn(|| Idle).into_future()).unwrap();
+            block_on(idle.ask(Poke).into_future()).unwrap();
+            assert!(ours() > 0);
+            block_on(system.stop()).unwrap();
+            eventually("no thread is left", || ours() == 0);
+        }
+    });
+}
+
+#[test]
+fn s13_a_system_that_was_stopped_from_a_handler_leaves_no_thread() {
+    alone(|| {
+        let system = builder("own").start_now().unwrap();
+        let ender = block_on(system.spawn(|| Ender).into_future()).unwrap();
+        ender.tell(End).unwrap();
+        block_on(ender.terminated());
+        drop((system, ender));
+        eventually("no thread is left", || ours() == 0);
+    });
+}
+
+struct Ender;
+
+#[actor]
+impl Ender {
+    async fn end(&mut self, ctx: &mut Context<Self>) {
+        ctx.system().stop().await.unwrap();
+    }
+}
+
+#[test]
+fn l3_a_failed_start_of_the_system_leaves_no_thread() {
+    alone(|| {
+        for _ in 0..3 {
+            builder("no spaces").start_now().unwrap_err();
+            builder("x").settings(|s| s.workers(0)).start_now().unwrap_err();
+            builder("x").dispatcher("default", DispatcherOptions::new()).start_now().unwrap_err();
+        }
+        assert_eq!(ours(), 0, "{:?}", threads());
+    });
+}
+
+#[test]
+fn l14_a_pinned_actor_has_one_thread_for_as_long_as_it_lives() {
+    alone(|| {
+        several().block_on(async {
+            let system = system().await;
+            let before = ours();
+            let (one, two) = (
+                system.spawn(|| Idle).dispatcher(Dispatcher::Pinned).await.unwrap(),
+                system.spawn(|| Idle).dispatcher(Dispatcher::Pinned).await.unwrap(),
+            );
+            let (first, second) = (one.ask(Poke).await.unwrap(), two.ask(Poke).await.unwrap());
+            assert_ne!(first, second);
+            assert_ne!(first, std::thread::current().id());
+            for _ in 0..20 {
+                assert_eq!(one.ask(Poke).await.unwrap(), first);
+                let (open, gate) = gate();
+                let ask = one.ask(Suspend { gate }).into_future();
+                open.send(()).unwrap();
+                assert_eq!(ask.await.unwrap(), first, "it wakes up where it fell asleep");
+            }
+            assert_eq!(ours(), before + 2);
+            one.stop();
+            two.kill();
+            one.terminated().await;
+            two.terminated().await;
+            drop((one, two));
+            eventually_async("the threads of the dead", || ours() == before).await;
+            system.stop().await.unwrap();
+        });
+    });
+}
+
+#[test]
+fn l14_blocking_actors_get_threads_that_leave_again() {
+    alone(|| {
+        several().block_on(async {
+            let system = builder("blocking")
+                .settings(|s| s.blocking_threads(8).blocking_keep_alive(Duration::from_millis(20)))
+                .start()
+                .await
+                .unwrap();
+            let before = ours();
+            let log = Log::new();
+            let mut gates = Vec::new();
+            for _ in 0..20 {
+                let log = log.clone();
+                let desk = system.spawn(move || Desk::new(&log)).dispatcher(Dispatcher::Blocking).start().unwrap();
+                let (open, gate) = std::sync::mpsc::channel();
+                desk.tell(Block { gate }).unwrap();
+                gates.push(open);
+            }
+            eventually_async("eight block", || log.count("blocking") == 8).await;
+            assert_eq!(ours(), before + 8, "never more than the limit");
+            // The default workers are free.
+            let idle = system.spawn(|| Idle).await.unwrap();
+            idle.tell(Poke).unwrap();
+            soon("an ask", idle.ask(Poke)).await.unwrap();
+            drop(gates);
+            eventually_async("all of them", || log.count("unblocked") == 20).await;
+            eventually_async("the threads leave", || ours() == before).await;
+            // And come back.
+            let late = system.spawn(|| Idle).dispatcher(Dispatcher::Blocking).await.unwrap();
+            assert!(late.ask(NameOfThread).await.unwrap().starts_with("volary-blocking"));
+            system.stop().await.unwrap();
+        });
+    });
+}
+
+#[test]
+fn l14_an_unknown_dispatcher_is_refused_and_the_known_are_listed() {
+    alone(|| {
+        several().block_on(async {
+            let system = builder("d").dispatcher("own", DispatcherOptions::new()).start().await.unwrap();
+            let error = system.spawn(|| Idle).dispatcher(Dispatcher::Named("onw".to_owned())).await.unwrap_err();
+            assert!(matches!(&error, SpawnError::UnknownDispatcher { name, .. } if name == "onw"));
+            for known in ["default", "blocking", "pinned", "own"] {
+                assert!(error.to_string().contains(known), "{error}");
+            }
+            let own = system.spawn(|| Idle).dispatcher(Dispatcher::Named("own".to_owned())).await.unwrap();
+            own.ask(Poke).await.unwrap();
+            system.stop().await.unwrap();
+        });
+    });
+}
+
+/// Idle systems rest: no busy loop anywhere.
+#[test]
+fn l14_an_idle_system_uses_no_cpu() {
+    fn ticks() -> u64 {
+        let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+        let fields: Vec<_> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+    }
+    alone(|| {
+        several().block_on(async {
+            let system = system().await;
+            for _ in 0..1_000 {
+                system.spawn(|| Idle).await.unwrap().tell(Poke).unwrap();
+            }
+            system.sleep(Duration::from_millis(100)).await;
+            let before = ticks();
+            system.sleep(Duration::from_millis(500)).await; // the measure is of real time: there is nothing to wait for
+            let used = ticks() - before;
+            assert!(used <= 5, "{used} ticks of 10 ms in half a second of idleness");
+            system.stop().await.unwrap();
+        });
+    });
+}
