@@ -1,4 +1,6 @@
 //! L19: the event stream.
+#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
+
 mod common;
 
 use std::sync::Arc;
@@ -43,7 +45,10 @@ fn listener(log: &Log) -> impl Fn() -> Listener + Send + Sync + 'static {
 async fn l19_every_subscriber_gets_every_event_of_its_type_in_order() {
     let system = system().await;
     let log = Log::new();
-    let (one, two) = (system.events().subscribe::<Price>(), system.events().subscribe::<Price>());
+    let (one, two) = (
+        system.events().subscribe::<Price>(),
+        system.events().subscribe::<Price>(),
+    );
     let actor = system.spawn(listener(&log)).await.unwrap();
     system.events().subscribe_actor::<Price>(&actor.recipient());
     system.events().subscribe_actor::<Price>(&actor.recipient()); // twice is once
@@ -88,7 +93,11 @@ fn l19_an_actor_that_lags_blocks_nobody_and_its_losses_are_counted() {
     seeds(|env| async move {
         let system = simulated(&env).await;
         let log = Log::new();
-        let actor = system.spawn(listener(&log)).mailbox(MailboxKind::Bounded(2)).await.unwrap();
+        let actor = system
+            .spawn(listener(&log))
+            .mailbox(MailboxKind::Bounded(2))
+            .await
+            .unwrap();
         system.events().subscribe_actor::<Price>(&actor.recipient());
         let (open, gate) = gate();
         actor.tell(Pause { gate }).unwrap();
@@ -126,7 +135,11 @@ async fn l19_a_waiting_subscriber_is_woken_and_a_dead_actor_is_forgotten() {
     system.events().publish(Price(1));
     let refused = system.metrics().refused;
     system.events().publish(Price(2));
-    assert_eq!(system.metrics().refused, refused, "a dead subscriber is forgotten after one try");
+    assert_eq!(
+        system.metrics().refused,
+        refused,
+        "a dead subscriber is forgotten after one try"
+    );
     system.stop().await.unwrap();
 }
 
@@ -134,13 +147,20 @@ async fn l19_a_waiting_subscriber_is_woken_and_a_dead_actor_is_forgotten() {
 #[test]
 fn l19_an_event_may_publish_when_it_is_cloned_or_dropped() {
     within("nested publishing", || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
         runtime.block_on(async {
             let system = system().await;
             let published = Arc::new(AtomicUsize::new(0));
             let events = system.events().subscribe::<Echoing>();
             for _ in 0..1_100 {
-                system.events().publish(Echoing { system: system.clone(), published: published.clone(), depth: 0 });
+                system.events().publish(Echoing {
+                    system: system.clone(),
+                    published: published.clone(),
+                    depth: 0,
+                });
             }
             assert!(published.load(Ordering::SeqCst) > 0);
             drop(events);
@@ -158,14 +178,22 @@ struct Echoing {
 
 impl Clone for Echoing {
     fn clone(&self) -> Self {
-        Echoing { system: self.system.clone(), published: self.published.clone(), depth: self.depth }
+        Echoing {
+            system: self.system.clone(),
+            published: self.published.clone(),
+            depth: self.depth,
+        }
     }
 }
 
 impl Drop for Echoing {
     fn drop(&mut self) {
         if self.depth == 0 && self.published.fetch_add(1, Ordering::SeqCst) < 5_000 {
-            self.system.events().publish(Echoing { system: self.system.clone(), published: self.published.clone(), depth: 1 });
+            self.system.events().publish(Echoing {
+                system: self.system.clone(),
+                published: self.published.clone(),
+                depth: 1,
+            });
         }
     }
 }

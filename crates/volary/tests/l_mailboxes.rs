@@ -1,4 +1,6 @@
 //! L12, L13: mailboxes, the trait included.
+#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
+
 mod common;
 
 use std::collections::VecDeque;
@@ -8,26 +10,23 @@ use std::time::Duration;
 
 use common::*;
 use volary::prelude::*;
-use volary::{AskError, DeadLetter, DeadReason, Letter, Mailbox, MailboxHighWater, SpawnError, Subscription};
-
-fn desk(log: &Log) -> impl Fn() -> Desk + Send + Sync + Clone + 'static {
-    let log = log.clone();
-    move || Desk::new(&log)
-}
+use volary::{DeadLetter, DeadReason, Letter, Mailbox, MailboxHighWater, SpawnError, Subscription};
 
 fn numbers(log: &Log) -> Vec<u64> {
     log.all().iter().filter_map(|e| e.parse().ok()).collect()
 }
 
 fn reasons(letters: &Subscription<DeadLetter>) -> Vec<DeadReason> {
-    std::iter::from_fn(|| letters.try_next()).map(|letter| letter.unwrap().reason()).collect()
+    std::iter::from_fn(|| letters.try_next())
+        .map(|letter| letter.unwrap().reason())
+        .collect()
 }
 
 #[tokio::test]
 async fn l12_a_mailbox_without_room_for_anything_is_refused_at_spawn() {
     let system = system().await;
     for kind in [MailboxKind::Bounded(0), MailboxKind::BoundedRefusing(0)] {
-        let error = system.spawn(desk(&Log::new())).mailbox(kind).await.unwrap_err();
+        let error = system.spawn(a_desk(&Log::new())).mailbox(kind).await.unwrap_err();
         assert!(matches!(error, SpawnError::Capacity { capacity: 0 }));
     }
     assert_eq!(system.actor_count(), 0);
@@ -39,14 +38,21 @@ fn l12_bounded_refusing_refuses_tell_send_and_ask_alike() {
     seeds(|env| async move {
         let system = simulated(&env).await;
         let log = Log::new();
-        let desk = system.spawn(desk(&log)).mailbox(MailboxKind::BoundedRefusing(2)).await.unwrap();
+        let desk = system
+            .spawn(a_desk(&log))
+            .mailbox(MailboxKind::BoundedRefusing(2))
+            .await
+            .unwrap();
         let (open, gate) = gate();
         desk.tell(Wait { gate }).unwrap();
         system.sleep(Duration::from_millis(1)).await;
         desk.tell(Note { number: 1 }).unwrap();
         desk.send(Note { number: 2 }).await.unwrap();
         assert!(desk.tell(Note { number: 3 }).unwrap_err().is_full());
-        assert_eq!(desk.send(Note { number: 4 }).await.unwrap_err().into_message().number, 4);
+        assert_eq!(
+            desk.send(Note { number: 4 }).await.unwrap_err().into_message().number,
+            4
+        );
         assert!(matches!(desk.ask(Note { number: 5 }).await, Err(AskError::Full)));
         open.send(()).unwrap();
         system.sleep(Duration::from_millis(1)).await;
@@ -63,10 +69,21 @@ fn l12_bounded_refusing_refuses_tell_send_and_ask_alike() {
 #[test]
 fn l12_a_start_that_fills_its_own_small_mailbox_ends() {
     seeds(|env| async move {
-        let system = builder("small").environment(env.clone()).settings(|s| s.init_retries(0)).start().await.unwrap();
+        let system = builder("small")
+            .environment(env.clone())
+            .settings(|s| s.init_retries(0))
+            .start()
+            .await
+            .unwrap();
         let log = Log::new();
         let talker = system
-            .spawn({ let log = log.clone(); move || SelfTalker { log: log.clone(), waits: false } })
+            .spawn({
+                let log = log.clone();
+                move || SelfTalker {
+                    log: log.clone(),
+                    waits: false,
+                }
+            })
             .mailbox(MailboxKind::Bounded(1))
             .await
             .unwrap();
@@ -74,10 +91,19 @@ fn l12_a_start_that_fills_its_own_small_mailbox_ends() {
         talker.terminated().await;
         assert_eq!(log.all(), ["refused", "heard"]);
         let stuck = system
-            .spawn({ let log = Log::new(); move || SelfTalker { log: log.clone(), waits: true } })
+            .spawn({
+                let log = Log::new();
+                move || SelfTalker {
+                    log: log.clone(),
+                    waits: true,
+                }
+            })
             .mailbox(MailboxKind::Bounded(1))
             .await;
-        assert!(matches!(stuck, Err(SpawnError::Start { .. })), "it waits for room that only it can make");
+        assert!(
+            matches!(stuck, Err(SpawnError::Start { .. })),
+            "it waits for room that only it can make"
+        );
         assert_eq!(system.actor_count(), 0);
         system.stop().await.unwrap();
     });
@@ -106,9 +132,13 @@ impl SelfTalker {
 
 #[tokio::test]
 async fn l12_an_unbounded_mailbox_that_grows_is_announced_once() {
-    let system = builder("deep").settings(|s| s.mailbox_high_water(500)).start().await.unwrap();
+    let system = builder("deep")
+        .settings(|s| s.mailbox_high_water(500))
+        .start()
+        .await
+        .unwrap();
     let events = system.events().subscribe::<MailboxHighWater>();
-    let desk = system.spawn(desk(&Log::new())).named("deep").await.unwrap();
+    let desk = system.spawn(a_desk(&Log::new())).named("deep").await.unwrap();
     let (open, gate) = gate();
     desk.tell(Wait { gate }).unwrap();
     for number in 0..5_000 {
@@ -127,16 +157,32 @@ async fn l12_an_unbounded_mailbox_that_grows_is_announced_once() {
 #[test]
 fn l12_the_listener_to_high_water_may_itself_be_above_it() {
     within("the event that announces itself", || {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
         runtime.block_on(async {
-            let system = builder("deep").settings(|s| s.mailbox_high_water(1)).start().await.unwrap();
+            let system = builder("deep")
+                .settings(|s| s.mailbox_high_water(1))
+                .start()
+                .await
+                .unwrap();
             let log = Log::new();
-            let listener = system.spawn({ let log = log.clone(); move || Listener { log: log.clone() } }).await.unwrap();
-            system.events().subscribe_actor::<MailboxHighWater>(&listener.recipient());
+            let listener = system
+                .spawn({
+                    let log = log.clone();
+                    move || Listener { log: log.clone() }
+                })
+                .await
+                .unwrap();
+            system
+                .events()
+                .subscribe_actor::<MailboxHighWater>(&listener.recipient());
             let (open, gate) = gate();
             listener.tell(Pause { gate }).unwrap();
             for _ in 0..40 {
-                let other = system.spawn(desk(&Log::new())).await.unwrap();
+                let other = system.spawn(a_desk(&Log::new())).await.unwrap();
                 let (_, gate) = common::gate();
                 other.tell(Wait { gate }).unwrap();
                 for number in 0..200 {
@@ -167,9 +213,13 @@ impl Listener {
 
 #[tokio::test]
 async fn l12_the_byte_budget_refuses_instead_of_growing() {
-    let system = builder("tight").toml_str("t", "mailbox-budget = \"8KiB\"").start().await.unwrap();
+    let system = builder("tight")
+        .toml_str("t", "mailbox-budget = \"8KiB\"")
+        .start()
+        .await
+        .unwrap();
     let log = Log::new();
-    let desk = system.spawn(desk(&log)).await.unwrap();
+    let desk = system.spawn(a_desk(&log)).await.unwrap();
     let (open, gate) = gate();
     desk.tell(Wait { gate }).unwrap();
     let mut taken = 0;
@@ -230,7 +280,11 @@ impl Mailbox for Odd {
             return None;
         }
         let mut letters = self.letters.lock().unwrap();
-        if self.rule == Rule::Newest { letters.pop_back() } else { letters.pop_front() }
+        if self.rule == Rule::Newest {
+            letters.pop_back()
+        } else {
+            letters.pop_front()
+        }
     }
     fn len(&self) -> usize {
         assert!(self.rule != Rule::PanicOnLen, "len");
@@ -247,7 +301,7 @@ fn l12_a_mailbox_of_ones_own_decides_the_order() {
     seeds(|env| async move {
         let system = simulated(&env).await;
         let log = Log::new();
-        let desk = system.spawn(desk(&log)).mailbox(odd(Rule::Newest)).await.unwrap();
+        let desk = system.spawn(a_desk(&log)).mailbox(odd(Rule::Newest)).await.unwrap();
         let (open, gate) = gate();
         desk.tell(Wait { gate }).unwrap();
         system.sleep(Duration::from_millis(1)).await;
@@ -270,7 +324,11 @@ fn l12_a_mailbox_of_ones_own_may_refuse() {
     seeds(|env| async move {
         let system = simulated(&env).await;
         let log = Log::new();
-        let desk = system.spawn(desk(&log)).mailbox(odd(Rule::RefuseBeyond(1))).await.unwrap();
+        let desk = system
+            .spawn(a_desk(&log))
+            .mailbox(odd(Rule::RefuseBeyond(1)))
+            .await
+            .unwrap();
         let (open, gate) = gate();
         desk.tell(Wait { gate }).unwrap();
         system.sleep(Duration::from_millis(1)).await;
@@ -293,7 +351,11 @@ fn l12_a_letter_dropped_by_a_mailbox_is_one_dead_letter_and_its_asker_hears() {
         let system = simulated(&env).await;
         let letters = system.events().subscribe::<DeadLetter>();
         let log = Log::new();
-        let desk = system.spawn(desk(&log)).mailbox(odd(Rule::DropOldestBeyond(1))).await.unwrap();
+        let desk = system
+            .spawn(a_desk(&log))
+            .mailbox(odd(Rule::DropOldestBeyond(1)))
+            .await
+            .unwrap();
         let (open, gate) = gate();
         desk.tell(Wait { gate }).unwrap();
         system.sleep(Duration::from_millis(1)).await;
@@ -316,7 +378,11 @@ fn l12_a_mailbox_that_returns_another_letter_loses_nothing_in_silence() {
     seeds(|env| async move {
         let system = simulated(&env).await;
         let log = Log::new();
-        let desk = system.spawn(desk(&log)).mailbox(odd(Rule::ReturnOldestBeyond(1))).await.unwrap();
+        let desk = system
+            .spawn(a_desk(&log))
+            .mailbox(odd(Rule::ReturnOldestBeyond(1)))
+            .await
+            .unwrap();
         let (open, gate) = gate();
         desk.tell(Wait { gate }).unwrap();
         system.sleep(Duration::from_millis(1)).await;
@@ -327,14 +393,22 @@ fn l12_a_mailbox_that_returns_another_letter_loses_nothing_in_silence() {
         let before = system.now();
         let heard = evicted.await;
         assert!(heard.is_err());
-        assert!(system.now().since(before) < Duration::from_secs(1), "the asker waited out its time: {heard:?}");
+        assert!(
+            system.now().since(before) < Duration::from_secs(1),
+            "the asker waited out its time: {heard:?}"
+        );
         open.send(()).unwrap();
         desk.drain();
         desk.terminated().await;
         // Wait and three others: each was handled, refused or a dead letter.
         let refused = usize::from(second.is_err()) + usize::from(third.is_err());
         let dead = system.metrics().dead_letters as usize;
-        assert_eq!(numbers(&log).len() + refused + dead, 3, "{:?} {refused} {dead}", log.all());
+        assert_eq!(
+            numbers(&log).len() + refused + dead,
+            3,
+            "{:?} {refused} {dead}",
+            log.all()
+        );
         system.stop().await.unwrap();
     });
 }
@@ -342,8 +416,21 @@ fn l12_a_mailbox_that_returns_another_letter_loses_nothing_in_silence() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn l12_a_mailbox_that_panics_on_push_harms_its_actor_alone() {
     let system = system().await;
-    let broken = system.spawn(desk(&Log::new())).mailbox(odd(Rule::PanicOnPush)).await.unwrap();
-    let sender = system.spawn({ let to = broken.clone(); move || Innocent { to: to.clone(), sent: 0 } }).await.unwrap();
+    let broken = system
+        .spawn(a_desk(&Log::new()))
+        .mailbox(odd(Rule::PanicOnPush))
+        .await
+        .unwrap();
+    let sender = system
+        .spawn({
+            let to = broken.clone();
+            move || Innocent {
+                to: to.clone(),
+                sent: 0,
+            }
+        })
+        .await
+        .unwrap();
     for n in 1..=3 {
         let sent = soon("the sender", sender.ask(Try)).await;
         assert_eq!(sent.unwrap_or_else(|error| panic!("the sender was harmed: {error}")), n);
@@ -376,7 +463,7 @@ fn l12_letters_left_in_a_mailbox_of_ones_own_become_dead_letters() {
             let system = simulated(&env).await;
             let letters = system.events().subscribe::<DeadLetter>();
             let log = Log::new();
-            let desk = system.spawn(desk(&log)).mailbox(odd(rule)).await.unwrap();
+            let desk = system.spawn(a_desk(&log)).mailbox(odd(rule)).await.unwrap();
             for number in 0..3 {
                 desk.tell(Note { number }).unwrap();
             }
@@ -392,7 +479,11 @@ fn l12_letters_left_in_a_mailbox_of_ones_own_become_dead_letters() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn l12_a_mailbox_whose_len_panics_is_contained() {
     let system = system().await;
-    let desk = system.spawn(desk(&Log::new())).mailbox(odd(Rule::PanicOnLen)).await.unwrap();
+    let desk = system
+        .spawn(a_desk(&Log::new()))
+        .mailbox(odd(Rule::PanicOnLen))
+        .await
+        .unwrap();
     assert_eq!(soon("an ask", desk.ask(Note { number: 1 })).await.unwrap(), 1);
     assert!(desk.mailbox_len() <= 1);
     assert_eq!(system.actors().len(), 1);
@@ -405,10 +496,17 @@ async fn l12_a_mailbox_whose_len_panics_is_contained() {
 async fn l12_a_mailbox_that_cannot_be_made_fails_the_spawn() {
     let system = system().await;
     let kind = MailboxKind::Custom(Arc::new(|| panic!("no mailbox")));
-    let spawner = system.spawn(move || Maker { kind: kind.clone() }).on_fault(Directive::Resume).await.unwrap();
+    let spawner = system
+        .spawn(move || Maker { kind: kind.clone() })
+        .on_fault(Directive::Resume)
+        .await
+        .unwrap();
     assert!(!soon("the spawner", spawner.ask(Make)).await.unwrap_or(false));
     assert_eq!(system.actor_count(), 1, "nothing is left behind");
-    assert!(!soon("the spawner", spawner.ask(Make)).await.unwrap_or(false), "the name is not taken either");
+    assert!(
+        !soon("the spawner", spawner.ask(Make)).await.unwrap_or(false),
+        "the name is not taken either"
+    );
     system.stop().await.unwrap();
 }
 
@@ -419,7 +517,11 @@ struct Maker {
 #[actor]
 impl Maker {
     async fn make(&mut self, ctx: &mut Context<Self>) -> bool {
-        ctx.spawn_child(|| Desk::new(&Log::new())).named("child").mailbox(self.kind.clone()).await.is_ok()
+        ctx.spawn_child(|| Desk::new(&Log::new()))
+            .named("child")
+            .mailbox(self.kind.clone())
+            .await
+            .is_ok()
     }
 }
 
@@ -428,9 +530,15 @@ fn l12_system_events_reach_a_watcher_with_a_mailbox_that_refuses_everything() {
     seeds(|env| async move {
         let system = simulated(&env).await;
         let log = Log::new();
-        let watched = system.spawn(desk(&Log::new())).named("watched").await.unwrap();
+        let watched = system.spawn(a_desk(&Log::new())).named("watched").await.unwrap();
         let watcher = system
-            .spawn({ let (log, watched) = (log.clone(), watched.clone()); move || FromStart { log: log.clone(), watched: watched.clone() } })
+            .spawn({
+                let (log, watched) = (log.clone(), watched.clone());
+                move || FromStart {
+                    log: log.clone(),
+                    watched: watched.clone(),
+                }
+            })
             .mailbox(odd(Rule::RefuseBeyond(0)))
             .await
             .unwrap();
@@ -466,7 +574,7 @@ impl FromStart {
 async fn l13_a_stop_overtakes_two_hundred_thousand_messages() {
     let system = builder("big").settings(|s| s.dead_letter_log(0)).start().await.unwrap();
     let log = Log::new();
-    let desk = system.spawn(desk(&log)).await.unwrap();
+    let desk = system.spawn(a_desk(&log)).await.unwrap();
     let (open, gate) = gate();
     desk.tell(Wait { gate }).unwrap();
     eventually_async("it waits", || log.has("waiting")).await;

@@ -1,4 +1,6 @@
 //! L1: messages of every shape, and that each is dropped exactly once.
+#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
+
 mod common;
 
 use std::cell::Cell;
@@ -33,10 +35,10 @@ impl Scale {
     }
     fn aligned(&mut self, value: Aligned64, counted: Counted) -> bool {
         let _ = counted;
-        (&raw const value).addr() % 64 == 0 && value.0.iter().all(|byte| *byte == 3)
+        (&raw const value).addr().is_multiple_of(64) && value.0.iter().all(|byte| *byte == 3)
     }
     fn page(&mut self, value: Aligned4096) -> bool {
-        (&raw const value).addr() % 4096 == 0 && value.0 == 5
+        (&raw const value).addr().is_multiple_of(4096) && value.0 == 5
     }
     fn exact(&mut self, value: [u8; INLINE_BYTES]) -> u64 {
         value.iter().map(|byte| u64::from(*byte)).sum()
@@ -70,7 +72,7 @@ impl Scale {
     async fn aligned_future(&mut self) -> bool {
         let value = Aligned64([3; 64]);
         tokio::task::yield_now().await;
-        (&raw const value).addr() % 64 == 0 && value.0[63] == 3
+        (&raw const value).addr().is_multiple_of(64) && value.0[63] == 3
     }
     fn callback(&mut self, call: Box<dyn FnOnce() -> u32 + Send>) -> u32 {
         call()
@@ -80,13 +82,56 @@ impl Scale {
 async fn weigh(scale: &ActorRef<Scale>) {
     let drops = Arc::new(AtomicUsize::new(0));
     assert_eq!(scale.ask(Empty).await.unwrap(), 7);
-    assert!(scale.ask(Aligned { value: Aligned64([3; 64]), counted: Counted(drops.clone()) }).await.unwrap());
+    assert!(
+        scale
+            .ask(Aligned {
+                value: Aligned64([3; 64]),
+                counted: Counted(drops.clone())
+            })
+            .await
+            .unwrap()
+    );
     assert!(scale.ask(Page { value: Aligned4096(5) }).await.unwrap());
-    assert_eq!(scale.ask(Exact { value: [1; INLINE_BYTES] }).await.unwrap(), INLINE_BYTES as u64);
-    assert_eq!(scale.ask(Beyond { value: [1; INLINE_BYTES + 1] }).await.unwrap(), INLINE_BYTES as u64 + 1);
-    assert_eq!(scale.ask(Huge { value: [1; 8_192], counted: Counted(drops.clone()) }).await.unwrap(), 8_192);
+    assert_eq!(
+        scale
+            .ask(Exact {
+                value: [1; INLINE_BYTES]
+            })
+            .await
+            .unwrap(),
+        INLINE_BYTES as u64
+    );
+    assert_eq!(
+        scale
+            .ask(Beyond {
+                value: [1; INLINE_BYTES + 1]
+            })
+            .await
+            .unwrap(),
+        INLINE_BYTES as u64 + 1
+    );
+    assert_eq!(
+        scale
+            .ask(Huge {
+                value: [1; 8_192],
+                counted: Counted(drops.clone())
+            })
+            .await
+            .unwrap(),
+        8_192
+    );
     assert_eq!(scale.ask(NotSync { value: Cell::new(1) }).await.unwrap().get(), 2);
-    assert_eq!(scale.ask(Odd { a: 1, b: 2, c: Some("3".to_owned()) }).await.unwrap(), "123");
+    assert_eq!(
+        scale
+            .ask(Odd {
+                a: 1,
+                b: 2,
+                c: Some("3".to_owned())
+            })
+            .await
+            .unwrap(),
+        "123"
+    );
     assert_eq!(scale.ask(BigFuture).await.unwrap(), 4_096);
     assert!(scale.ask(AlignedFuture).await.unwrap());
     assert_eq!(scale.ask(Callback { call: Box::new(|| 9) }).await.unwrap(), 9);
@@ -122,7 +167,11 @@ impl Mailbox for Fifo {
 }
 
 fn kinds() -> [MailboxKind; 3] {
-    [MailboxKind::Unbounded, MailboxKind::Bounded(1_000), MailboxKind::Custom(Arc::new(|| Box::<Fifo>::default()))]
+    [
+        MailboxKind::Unbounded,
+        MailboxKind::Bounded(1_000),
+        MailboxKind::Custom(Arc::new(|| Box::<Fifo>::default())),
+    ]
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -141,7 +190,11 @@ async fn l1_messages_of_every_shape_pass_through_a_mailbox_of_ones_own() {
 async fn l1_a_message_is_dropped_exactly_once_wherever_it_ends() {
     for kind in kinds() {
         for listening in [false, true] {
-            let system = builder("drops").settings(|s| s.dead_letter_log(0)).start().await.unwrap();
+            let system = builder("drops")
+                .settings(|s| s.dead_letter_log(0))
+                .start()
+                .await
+                .unwrap();
             let letters = listening.then(|| system.events().subscribe::<DeadLetter>());
             let drops = Arc::new(AtomicUsize::new(0));
             let counted = || Counted(drops.clone());
@@ -152,14 +205,29 @@ async fn l1_a_message_is_dropped_exactly_once_wherever_it_ends() {
                 made += 1;
             }
             let (_keep, gate) = gate();
-            scale.tell(Hold { gate, counted: counted() }).unwrap();
+            scale
+                .tell(Hold {
+                    gate,
+                    counted: counted(),
+                })
+                .unwrap();
             made += 1;
             eventually_async("it holds", || scale.mailbox_len() == 0).await;
             assert_eq!(drops.load(Ordering::SeqCst), made - 1);
             for _ in 0..50 {
                 scale.tell(Keep { counted: counted() }).unwrap();
-                scale.tell(Aligned { value: Aligned64([0; 64]), counted: counted() }).unwrap();
-                scale.tell(Huge { value: [0; 8_192], counted: counted() }).unwrap();
+                scale
+                    .tell(Aligned {
+                        value: Aligned64([0; 64]),
+                        counted: counted(),
+                    })
+                    .unwrap();
+                scale
+                    .tell(Huge {
+                        value: [0; 8_192],
+                        counted: counted(),
+                    })
+                    .unwrap();
                 made += 3;
             }
             drop(scale.ask(Keep { counted: counted() }).into_future());
@@ -184,20 +252,35 @@ async fn l1_a_message_is_dropped_exactly_once_wherever_it_ends() {
 fn l1_messages_of_a_runtime_that_is_dropped_are_not_dropped_twice() {
     within("a dropped runtime", || {
         let drops = Arc::new(AtomicUsize::new(0));
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
         let scale = runtime.block_on(async {
             let system = system().await;
             let scale = system.spawn(|| Scale).await.unwrap();
             let (keep, gate) = gate();
             std::mem::forget(keep);
-            scale.tell(Hold { gate, counted: Counted(drops.clone()) }).unwrap();
+            scale
+                .tell(Hold {
+                    gate,
+                    counted: Counted(drops.clone()),
+                })
+                .unwrap();
             for _ in 0..100 {
-                scale.tell(Keep { counted: Counted(drops.clone()) }).unwrap();
+                scale
+                    .tell(Keep {
+                        counted: Counted(drops.clone()),
+                    })
+                    .unwrap();
             }
             scale
         });
         drop(runtime);
-        let _ = scale.tell(Keep { counted: Counted(drops.clone()) });
+        let _ = scale.tell(Keep {
+            counted: Counted(drops.clone()),
+        });
         drop(scale);
         assert!(drops.load(Ordering::SeqCst) <= 102);
     });

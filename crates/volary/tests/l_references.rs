@@ -1,4 +1,6 @@
 //! L4, L6: references, protocols, recipients, and the family of asks.
+#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
+
 mod common;
 
 use std::time::Duration;
@@ -6,21 +8,16 @@ use std::time::Duration;
 use common::*;
 use tokio::sync::oneshot;
 use volary::prelude::*;
-use volary::{ActorId, AskError, DeadLetter, DeadReason, Env, Recipient};
+use volary::{ActorId, DeadLetter, DeadReason, Env, Recipient};
 
 protocol!(Noting { Note, Who });
-
-fn desk(log: &Log) -> impl Fn() -> Desk + Send + Sync + Clone + 'static {
-    let log = log.clone();
-    move || Desk::new(&log)
-}
 
 #[tokio::test]
 async fn l4_references_are_equal_by_incarnation_and_cheap_to_clone() {
     let system = system().await;
     let log = Log::new();
-    let one = system.spawn(desk(&log)).named("one").await.unwrap();
-    let two = system.spawn(desk(&log)).named("two").await.unwrap();
+    let one = system.spawn(a_desk(&log)).named("one").await.unwrap();
+    let two = system.spawn(a_desk(&log)).named("two").await.unwrap();
     assert_eq!(one, one.clone());
     assert_ne!(one, two);
     let set: std::collections::HashSet<_> = [one.clone(), one.clone(), two.clone()].into();
@@ -38,7 +35,7 @@ async fn l4_references_are_equal_by_incarnation_and_cheap_to_clone() {
 async fn l4_a_protocol_hides_the_actor_and_keeps_its_messages() {
     let system = system().await;
     let log = Log::new();
-    let desk = system.spawn(desk(&log)).await.unwrap();
+    let desk = system.spawn(a_desk(&log)).await.unwrap();
     let narrow: ActorRef<Noting> = desk.narrow();
     narrow.tell(Note { number: 1 }).unwrap();
     narrow.send(Note { number: 2 }).await.unwrap();
@@ -59,7 +56,7 @@ async fn l4_a_protocol_hides_the_actor_and_keeps_its_messages() {
 async fn l4_a_weak_reference_leads_to_the_living_only() {
     let system = system().await;
     let log = Log::new();
-    let desk = system.spawn(desk(&log)).await.unwrap();
+    let desk = system.spawn(a_desk(&log)).await.unwrap();
     let weak = desk.downgrade();
     drop(desk);
     let desk = weak.upgrade().expect("the actor lives without references");
@@ -115,7 +112,7 @@ fn directory(desk: &ActorRef<Desk>) -> impl Fn() -> Directory + Send + Sync + 's
 #[tokio::test]
 async fn l6_a_reply_may_be_a_reference() {
     let system = system().await;
-    let desk = system.spawn(desk(&Log::new())).await.unwrap();
+    let desk = system.spawn(a_desk(&Log::new())).await.unwrap();
     let directory = system.spawn(directory(&desk)).await.unwrap();
     let (found, recipient) = directory.ask(Find).await.unwrap();
     assert_eq!(found, desk);
@@ -127,18 +124,28 @@ async fn l6_a_reply_may_be_a_reference() {
 fn l6_forward_lets_another_answer() {
     seeds(|env| async move {
         let system = simulated(&env).await;
-        let desk = system.spawn(desk(&Log::new())).on_fault(Directive::Resume).await.unwrap();
+        let desk = system
+            .spawn(a_desk(&Log::new()))
+            .on_fault(Directive::Resume)
+            .await
+            .unwrap();
         let directory = system.spawn(directory(&desk)).await.unwrap();
         assert_eq!(directory.ask(ForwardNote { number: 1 }).await.unwrap(), 1);
         assert_eq!(directory.ask(ForwardLater { number: 2 }).await.unwrap(), 2);
         assert!(matches!(directory.ask(ForwardCrash).await, Err(AskError::Failed(fault)) if fault.is_panic()));
-        assert!(matches!(directory.ask(ForwardRefusal { code: 7 }).await, Err(AskError::Rejected(Refused(7)))));
+        assert!(matches!(
+            directory.ask(ForwardRefusal { code: 7 }).await,
+            Err(AskError::Rejected(Refused(7)))
+        ));
         directory.tell(ForwardNote { number: 3 }).unwrap(); // nobody waits
         system.sleep(Duration::from_millis(1)).await;
         assert_eq!(desk.ask(Note { number: 4 }).await.unwrap(), 4);
         desk.stop();
         desk.terminated().await;
-        assert!(matches!(directory.ask(ForwardNote { number: 5 }).await, Err(AskError::Stopped)));
+        assert!(matches!(
+            directory.ask(ForwardNote { number: 5 }).await,
+            Err(AskError::Stopped)
+        ));
         system.stop().await.unwrap();
     });
 }
@@ -147,14 +154,21 @@ fn l6_forward_lets_another_answer() {
 fn l6_forward_to_a_full_mailbox_says_full() {
     seeds(|env| async move {
         let system = simulated(&env).await;
-        let desk = system.spawn(desk(&Log::new())).mailbox(MailboxKind::Bounded(1)).await.unwrap();
+        let desk = system
+            .spawn(a_desk(&Log::new()))
+            .mailbox(MailboxKind::Bounded(1))
+            .await
+            .unwrap();
         let directory = system.spawn(directory(&desk)).await.unwrap();
         let (_keep, gate) = gate();
         desk.tell(Wait { gate }).unwrap();
         system.sleep(Duration::from_millis(1)).await;
         desk.tell(Note { number: 1 }).unwrap();
         let heard = directory.ask(ForwardNote { number: 2 }).await;
-        assert!(matches!(heard, Err(AskError::Full)), "the desk is full and alive, but the asker heard {heard:?}");
+        assert!(
+            matches!(heard, Err(AskError::Full)),
+            "the desk is full and alive, but the asker heard {heard:?}"
+        );
         desk.kill();
         system.stop().await.unwrap();
     });
@@ -164,7 +178,7 @@ fn l6_forward_to_a_full_mailbox_says_full() {
 fn l6_the_sender_is_known_to_the_handler() {
     seeds(|env| async move {
         let system = simulated(&env).await;
-        let desk = system.spawn(desk(&Log::new())).await.unwrap();
+        let desk = system.spawn(a_desk(&Log::new())).await.unwrap();
         let directory = system.spawn(directory(&desk)).await.unwrap();
         assert_eq!(desk.ask(Who).await.unwrap(), None, "from outside");
         assert_eq!(directory.ask(AskWho).await.unwrap(), Some(directory.id()));
@@ -267,7 +281,7 @@ async fn l6_a_late_reply_from_outside_of_any_actor_is_counted_too() {
 fn l6_an_ask_that_was_never_handled_is_a_dead_letter_and_no_late_reply() {
     seeds(|env| async move {
         let system = simulated(&env).await;
-        let desk = system.spawn(desk(&Log::new())).await.unwrap();
+        let desk = system.spawn(a_desk(&Log::new())).await.unwrap();
         for number in 0..10 {
             drop(desk.ask(Note { number }).into_future());
         }
@@ -283,7 +297,7 @@ fn l6_batches_keep_their_order_and_each_answer_its_own_result() {
     seeds(|env| async move {
         let system = simulated(&env).await;
         let log = Log::new();
-        let desk = system.spawn(desk(&log)).on_fault(Directive::Resume).await.unwrap();
+        let desk = system.spawn(a_desk(&log)).on_fault(Directive::Resume).await.unwrap();
         desk.tell_all((0..20).map(|number| Note { number })).unwrap();
         let answers = desk.ask_all((20..40).map(|number| Note { number })).await;
         let answers: Vec<_> = answers.into_iter().map(|answer| answer.unwrap()).collect();
@@ -303,7 +317,11 @@ fn l6_batches_keep_their_order_and_each_answer_its_own_result() {
 fn l6_a_batch_into_a_bounded_mailbox_says_which_were_refused() {
     seeds(|env| async move {
         let system = simulated(&env).await;
-        let desk = system.spawn(desk(&Log::new())).mailbox(MailboxKind::Bounded(4)).await.unwrap();
+        let desk = system
+            .spawn(a_desk(&Log::new()))
+            .mailbox(MailboxKind::Bounded(4))
+            .await
+            .unwrap();
         let (open, gate) = gate();
         desk.tell(Wait { gate }).unwrap();
         system.sleep(Duration::from_millis(1)).await;
@@ -319,7 +337,7 @@ fn l6_a_batch_into_a_bounded_mailbox_says_which_were_refused() {
 #[tokio::test]
 async fn l6_absurd_deadlines_are_no_problem() {
     let system = system().await;
-    let desk = system.spawn(desk(&Log::new())).await.unwrap();
+    let desk = system.spawn(a_desk(&Log::new())).await.unwrap();
     assert_eq!(desk.ask(Note { number: 1 }).timeout(Duration::MAX).await.unwrap(), 1);
     let (open, gate) = gate();
     let mut ask = desk.ask(Wait { gate }).timeout(Duration::MAX).into_future();
@@ -342,12 +360,26 @@ struct Asker {
 #[actor]
 impl Asker {
     /// Asks the first of the list to ask the next.
-    async fn pass(&mut self, ctx: &mut Context<Self>, to: Vec<ActorRef<Asker>>, pause: Duration) -> Result<String, Fault> {
+    async fn pass(
+        &mut self,
+        ctx: &mut Context<Self>,
+        to: Vec<ActorRef<Asker>>,
+        pause: Duration,
+    ) -> Result<String, Fault> {
         if !pause.is_zero() {
             ctx.sleep(pause).await;
         }
-        let Some((next, rest)) = to.split_first() else { return Ok("end".to_owned()) };
-        match next.ask(Pass { to: rest.to_vec(), pause }).timeout(Duration::from_secs(60)).await {
+        let Some((next, rest)) = to.split_first() else {
+            return Ok("end".to_owned());
+        };
+        match next
+            .ask(Pass {
+                to: rest.to_vec(),
+                pause,
+            })
+            .timeout(Duration::from_secs(60))
+            .await
+        {
             Err(AskError::Cycle(cycle)) => {
                 self.log.push(&cycle);
                 Ok(format!("cycle of {}", cycle.members().join(" ")))
@@ -355,14 +387,25 @@ impl Asker {
             other => other.or_fault(),
         }
     }
-    async fn pass_both(&mut self, one: ActorRef<Asker>, other: ActorRef<Desk>, gate: oneshot::Receiver<()>, me: ActorRef<Asker>) -> String {
+    async fn pass_both(
+        &mut self,
+        one: ActorRef<Asker>,
+        other: ActorRef<Desk>,
+        gate: oneshot::Receiver<()>,
+        me: ActorRef<Asker>,
+    ) -> String {
         let (answer, _) = tokio::join!(
-            one.ask(Pass { to: vec![me], pause: Duration::from_millis(1) }).timeout(Duration::from_secs(3)).into_future(),
+            one.ask(Pass {
+                to: vec![me],
+                pause: Duration::from_millis(1)
+            })
+            .timeout(Duration::from_secs(3))
+            .into_future(),
             other.ask(Wait { gate }).timeout(Duration::from_secs(3)).into_future(),
         );
         answer.unwrap_or_else(|error| error.to_string())
     }
-    async fn from_task(&mut self, ctx: &mut Context<Self>) -> bool {
+    async fn by_task(&mut self, ctx: &mut Context<Self>) -> bool {
         let me = ctx.me();
         let (send, receive) = oneshot::channel();
         ctx.spawn(async move {
@@ -383,18 +426,31 @@ fn ring_of(length: usize) {
         let mut ring = Vec::new();
         for n in 0..length {
             let log = log.clone();
-            ring.push(system.spawn(move || Asker { log: log.clone() }).named(format!("a{n}")).await.unwrap());
+            ring.push(
+                system
+                    .spawn(move || Asker { log: log.clone() })
+                    .named(format!("a{n}"))
+                    .await
+                    .unwrap(),
+            );
         }
         for pause in [Duration::ZERO, Duration::from_millis(1)] {
             let before = env.now();
             let mut to: Vec<_> = ring[1..].to_vec();
             to.push(ring[0].clone());
-            let answer = ring[0].ask(Pass { to, pause }).timeout(Duration::from_secs(60)).await.unwrap();
+            let answer = ring[0]
+                .ask(Pass { to, pause })
+                .timeout(Duration::from_secs(60))
+                .await
+                .unwrap();
             assert!(answer.starts_with("cycle of"), "{answer}");
             for n in 0..length {
                 assert!(answer.contains(&format!("/user/a{n}")), "{answer} does not name a{n}");
             }
-            assert!(env.now().since(before) < Duration::from_secs(1), "found, not waited out");
+            assert!(
+                env.now().since(before) < Duration::from_secs(1),
+                "found, not waited out"
+            );
         }
         // Nobody is stuck, and what was asked in the ring was not executed later.
         for actor in &ring {
@@ -429,17 +485,34 @@ async fn l6_a_ring_is_found_on_threads_and_when_both_close_it_at_once() {
     let system = system().await;
     for _ in 0..100 {
         let log = Log::new();
-        let make = |log: &Log| { let log = log.clone(); move || Asker { log: log.clone() } };
+        let make = |log: &Log| {
+            let log = log.clone();
+            move || Asker { log: log.clone() }
+        };
         let one = system.spawn(make(&log)).await.unwrap();
         let two = system.spawn(make(&log)).await.unwrap();
         let long = Duration::from_secs(60);
         let a = tokio::spawn({
             let (one, two) = (one.clone(), two.clone());
-            async move { one.ask(Pass { to: vec![two], pause: Duration::ZERO }).timeout(long).await }
+            async move {
+                one.ask(Pass {
+                    to: vec![two],
+                    pause: Duration::ZERO,
+                })
+                .timeout(long)
+                .await
+            }
         });
         let b = tokio::spawn({
             let (one, two) = (one.clone(), two.clone());
-            async move { two.ask(Pass { to: vec![one], pause: Duration::ZERO }).timeout(long).await }
+            async move {
+                two.ask(Pass {
+                    to: vec![one],
+                    pause: Duration::ZERO,
+                })
+                .timeout(long)
+                .await
+            }
         });
         for task in [a, b] {
             let answer = soon("one in a ring", task).await.unwrap().unwrap();
@@ -456,14 +529,22 @@ fn l6_a_ring_is_found_when_the_handler_waits_for_two_at_once() {
     seeds(|env| async move {
         let system = simulated(&env).await;
         let log = Log::new();
-        let make = |log: &Log| { let log = log.clone(); move || Asker { log: log.clone() } };
+        let make = |log: &Log| {
+            let log = log.clone();
+            move || Asker { log: log.clone() }
+        };
         let one = system.spawn(make(&log)).named("one").await.unwrap();
         let two = system.spawn(make(&log)).named("two").await.unwrap();
-        let other = system.spawn(desk(&Log::new())).await.unwrap();
+        let other = system.spawn(a_desk(&Log::new())).await.unwrap();
         let (_keep, gate) = gate();
         let before = env.now();
         let answer = one
-            .ask(PassBoth { one: two.clone(), other: other.clone(), gate, me: one.clone() })
+            .ask(PassBoth {
+                one: two.clone(),
+                other: other.clone(),
+                gate,
+                me: one.clone(),
+            })
             .timeout(Duration::from_secs(60))
             .await
             .unwrap();
@@ -479,8 +560,14 @@ fn l6_an_ask_from_a_task_of_the_actor_is_no_ring() {
     seeds(|env| async move {
         let system = simulated(&env).await;
         let log = Log::new();
-        let asker = system.spawn({ let log = log.clone(); move || Asker { log: log.clone() } }).await.unwrap();
-        assert!(asker.ask(FromTask).await.unwrap());
+        let asker = system
+            .spawn({
+                let log = log.clone();
+                move || Asker { log: log.clone() }
+            })
+            .await
+            .unwrap();
+        assert!(asker.ask(ByTask).await.unwrap());
         system.sleep(Duration::from_millis(1)).await;
         assert_eq!(log.all(), ["true"]);
         system.stop().await.unwrap();
@@ -497,7 +584,13 @@ fn l6_a_long_chain_of_asks_is_answered() {
             let log = log.clone();
             chain.push(system.spawn(move || Asker { log: log.clone() }).await.unwrap());
         }
-        let answer = chain[0].ask(Pass { to: chain[1..].to_vec(), pause: Duration::ZERO }).await.unwrap();
+        let answer = chain[0]
+            .ask(Pass {
+                to: chain[1..].to_vec(),
+                pause: Duration::ZERO,
+            })
+            .await
+            .unwrap();
         assert_eq!(answer, "end");
         system.stop().await.unwrap();
     });
@@ -507,8 +600,11 @@ fn l6_a_long_chain_of_asks_is_answered() {
 fn l18_a_dead_letter_names_reason_sender_and_receiver_and_keeps_the_message() {
     seeds(|env| async move {
         let system = simulated(&env).await;
-        let (letters, others) = (system.events().subscribe::<DeadLetter>(), system.events().subscribe::<DeadLetter>());
-        let desk = system.spawn(desk(&Log::new())).named("desk").await.unwrap();
+        let (letters, others) = (
+            system.events().subscribe::<DeadLetter>(),
+            system.events().subscribe::<DeadLetter>(),
+        );
+        let desk = system.spawn(a_desk(&Log::new())).named("desk").await.unwrap();
         let directory = system.spawn(directory(&desk)).named("directory").await.unwrap();
         let (_keep, gate) = gate();
         desk.tell(Wait { gate }).unwrap();

@@ -1,4 +1,6 @@
 //! L8: how deep things may go. Alone in its file, because an overflow ends the process.
+#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
+
 mod common;
 
 use common::*;
@@ -8,12 +10,27 @@ use volary::prelude::*;
 #[test]
 fn l8_a_chain_of_actors_that_start_each_other_does_not_exhaust_the_stack() {
     within("the chain", || {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
         runtime.block_on(async {
-            let system = builder("chain").settings(|s| s.init_timeout(std::time::Duration::from_secs(60))).start().await.unwrap();
+            let system = builder("chain")
+                .settings(|s| s.init_timeout(std::time::Duration::from_secs(60)))
+                .start()
+                .await
+                .unwrap();
             let (done, all) = tokio::sync::oneshot::channel();
             let done = std::sync::Arc::new(std::sync::Mutex::new(Some(done)));
-            system.spawn(move || Link { left: 3_000, done: done.clone(), system: None }).start().unwrap();
+            system
+                .spawn(move || Link {
+                    left: 3_000,
+                    done: done.clone(),
+                    system: None,
+                })
+                .start()
+                .unwrap();
             soon("the last link", all).await.unwrap();
             assert_eq!(system.actor_count(), 3_001);
             system.stop().await.unwrap();
@@ -36,7 +53,14 @@ impl Link {
             let _ = done.lock().unwrap().take().unwrap().send(());
             return Ok(());
         }
-        ctx.system().spawn(move || Link { left: left - 1, done: done.clone(), system: None }).start().or_fault()?;
+        ctx.system()
+            .spawn(move || Link {
+                left: left - 1,
+                done: done.clone(),
+                system: None,
+            })
+            .start()
+            .or_fault()?;
         Ok(())
     }
 }
@@ -45,7 +69,11 @@ impl Link {
 #[test]
 fn l8_a_deep_tree_stops_and_is_freed() {
     within("the tree", || {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
         runtime.block_on(async {
             let system = system().await;
             let mut deepest = system.spawn(|| Stem).await.unwrap();

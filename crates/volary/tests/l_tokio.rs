@@ -1,4 +1,6 @@
 //! Tokio: inside its runtimes, and without any.
+#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
+
 mod common;
 
 use std::sync::Arc;
@@ -8,15 +10,19 @@ use std::time::Duration;
 use common::*;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::{Builder, Runtime};
+use volary::DispatcherOptions;
 use volary::prelude::*;
-use volary::{AskError, DispatcherOptions};
 
 fn single() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
 }
 
 fn several() -> Runtime {
-    Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+    Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap()
 }
 
 /// Uses all of tokio in its hooks and handlers.
@@ -90,9 +96,17 @@ async fn story() {
         .start()
         .await
         .unwrap();
-    let dispatchers = [Dispatcher::Default, Dispatcher::Blocking, Dispatcher::Pinned, Dispatcher::Named("own".to_owned())];
+    let dispatchers = [
+        Dispatcher::Default,
+        Dispatcher::Blocking,
+        Dispatcher::Pinned,
+        Dispatcher::Named("own".to_owned()),
+    ];
     for dispatcher in dispatchers {
-        let client = system.spawn(|| Client { from_start: 0 }).dispatcher(dispatcher.clone()).await;
+        let client = system
+            .spawn(|| Client { from_start: 0 })
+            .dispatcher(dispatcher.clone())
+            .await;
         let client = client.unwrap_or_else(|error| panic!("{dispatcher:?}: {error}"));
         for _ in 0..3 {
             assert_eq!(client.ask(Timer).await.unwrap(), 1, "{dispatcher:?}");
@@ -100,7 +114,10 @@ async fn story() {
             assert_eq!(client.ask(Network).await.unwrap(), "hello");
             assert_eq!(client.ask(Blocking).await.unwrap(), 11);
             client.ask(Clock).await.unwrap();
-            assert!(client.ask(Plain).await.unwrap(), "{dispatcher:?}: no runtime around a plain handler");
+            assert!(
+                client.ask(Plain).await.unwrap(),
+                "{dispatcher:?}: no runtime around a plain handler"
+            );
             // Queued, so that a worker runs it and not the asker.
             client.tell(Timer).unwrap();
             client.tell(Network).unwrap();
@@ -120,7 +137,9 @@ fn l14_tokio_works_in_handlers_inside_a_current_thread_runtime() {
 #[test]
 fn l14_tokio_works_in_handlers_inside_a_multi_thread_runtime() {
     within("the story", || several().block_on(story()));
-    within("the story in a task", || several().block_on(async { tokio::spawn(story()).await.unwrap() }));
+    within("the story in a task", || {
+        several().block_on(async { tokio::spawn(story()).await.unwrap() })
+    });
 }
 
 #[test]
@@ -133,7 +152,7 @@ fn l14_a_system_started_from_plain_code_brings_its_own_runtime() {
     within("plain code", || {
         let system = builder("plain").start_now().unwrap();
         let log = Log::new();
-        let desk = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).start().unwrap();
+        let desk = system.spawn(a_desk(&log)).start().unwrap();
         for number in 0..100 {
             desk.tell(Note { number }).unwrap();
         }
@@ -175,13 +194,21 @@ fn l14_a_handler_does_not_depend_on_the_runtime_of_its_asker() {
         });
         let other = single();
         let late = other.block_on(async {
-            client.ask(Slow { time: Duration::from_millis(50) }).timeout(Duration::from_millis(5)).await
+            client
+                .ask(Slow {
+                    time: Duration::from_millis(50),
+                })
+                .timeout(Duration::from_millis(5))
+                .await
         });
         assert!(matches!(late, Err(AskError::Timeout { .. })));
         drop(other);
         // The handler ends in its own time, and the next message is handled.
         let next = runtime.block_on(async { client.ask(Timer).timeout(Duration::from_secs(10)).await });
-        assert_eq!(next.unwrap_or_else(|error| panic!("the actor hangs on a dead runtime: {error}")), 1);
+        assert_eq!(
+            next.unwrap_or_else(|error| panic!("the actor hangs on a dead runtime: {error}")),
+            1
+        );
         assert_eq!(system.metrics().faults, 0);
         runtime.block_on(system.stop()).unwrap();
     });
@@ -196,14 +223,25 @@ fn l14_a_runtime_dropped_under_a_system_hangs_nobody() {
             let system = system().await;
             let desk = system.spawn(|| Desk::new(&Log::new())).await.unwrap();
             let client = system.spawn(|| Client { from_start: 0 }).await.unwrap();
-            client.tell(Slow { time: Duration::from_secs(3_600) }).unwrap();
+            client
+                .tell(Slow {
+                    time: Duration::from_secs(3_600),
+                })
+                .unwrap();
             (system, desk, client)
         });
         eventually("it is suspended", || client.mailbox_len() == 0);
         drop(runtime);
         let _ = desk.tell(Note { number: 1 });
-        let ended = block_on(desk.ask(Note { number: 2 }).timeout(Duration::from_millis(100)).into_future());
-        assert!(matches!(ended, Ok(2) | Err(AskError::Timeout { .. } | AskError::Stopped)), "{ended:?}");
+        let ended = block_on(
+            desk.ask(Note { number: 2 })
+                .timeout(Duration::from_millis(100))
+                .into_future(),
+        );
+        assert!(
+            matches!(ended, Ok(2) | Err(AskError::Timeout { .. } | AskError::Stopped)),
+            "{ended:?}"
+        );
         let ended = block_on(client.ask(Timer).timeout(Duration::from_millis(100)).into_future());
         assert!(ended.is_err(), "{ended:?}");
         drop(system);

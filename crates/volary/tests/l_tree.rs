@@ -1,25 +1,41 @@
 //! L3, L5, L7, L8: the system, names, addresses, lookup, sending by path, the tree.
+#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
+
 mod common;
 
 use common::*;
 use volary::prelude::*;
 use volary::{Address, Recipient, SpawnError};
 
-fn desk() -> impl Fn() -> Desk + Send + Sync + Clone + 'static {
-    || Desk::new(&Log::new())
-}
-
 #[tokio::test]
 async fn l8_names_follow_the_grammar() {
     let system = system().await;
     for good in ["a", "A9_.-", "0", "volary", &"n".repeat(255)] {
-        let actor = system.spawn(desk()).named(good).await.unwrap();
+        let actor = system.spawn(a_desk(&Log::new())).named(good).await.unwrap();
         assert_eq!(actor.name(), good);
         assert_eq!(system.lookup::<Desk>(&format!("/user/{good}")), Some(actor));
     }
-    for bad in ["", " ", "a b", "a/b", ".a", "-a", "_a", "$1", "ä", "a#1", "a\0", &"n".repeat(256), "volary-x", "volary-"] {
-        let error = system.spawn(desk()).named(bad).await.unwrap_err();
-        assert!(matches!(&error, SpawnError::Name { name, .. } if name == bad), "{bad:?}: {error}");
+    for bad in [
+        "",
+        " ",
+        "a b",
+        "a/b",
+        ".a",
+        "-a",
+        "_a",
+        "$1",
+        "ä",
+        "a#1",
+        "a\0",
+        &"n".repeat(256),
+        "volary-x",
+        "volary-",
+    ] {
+        let error = system.spawn(a_desk(&Log::new())).named(bad).await.unwrap_err();
+        assert!(
+            matches!(&error, SpawnError::Name { name, .. } if name == bad),
+            "{bad:?}: {error}"
+        );
     }
     assert_eq!(system.actor_count(), 5);
     system.stop().await.unwrap();
@@ -28,11 +44,14 @@ async fn l8_names_follow_the_grammar() {
 #[tokio::test]
 async fn l8_a_duplicate_sibling_is_refused_and_the_path_is_named() {
     let system = system().await;
-    let first = system.spawn(desk()).named("alice").await.unwrap();
-    let error = system.spawn(desk()).named("alice").await.unwrap_err();
+    let first = system.spawn(a_desk(&Log::new())).named("alice").await.unwrap();
+    let error = system.spawn(a_desk(&Log::new())).named("alice").await.unwrap_err();
     assert!(matches!(&error, SpawnError::Duplicate { path } if path.to_string() == "/user/alice"));
     assert!(error.to_string().contains("/user/alice"));
-    assert!(matches!(system.spawn(desk()).named("alice").start(), Err(SpawnError::Duplicate { .. })));
+    assert!(matches!(
+        system.spawn(a_desk(&Log::new())).named("alice").start(),
+        Err(SpawnError::Duplicate { .. })
+    ));
     assert_eq!(system.lookup::<Desk>("/user/alice"), Some(first));
     assert_eq!(system.actor_count(), 1, "nothing is left of the refused one");
     system.stop().await.unwrap();
@@ -46,7 +65,7 @@ async fn l8_a_name_is_given_once_even_in_a_race() {
         let tasks: Vec<_> = (0..4)
             .map(|_| {
                 let system = system.clone();
-                tokio::spawn(async move { system.spawn(desk()).named(format!("r{round}")).await })
+                tokio::spawn(async move { system.spawn(a_desk(&Log::new())).named(format!("r{round}")).await })
             })
             .collect();
         let mut won = 0;
@@ -84,26 +103,66 @@ impl Branch {
 async fn l8_the_tree_is_what_was_spawned() {
     let system = system().await;
     let trunk = system.spawn(|| Branch).named("trunk").await.unwrap();
-    let left = trunk.ask(Sprout { name: "left".to_owned() }).await.unwrap().unwrap();
-    let deep = left.ask(Sprout { name: "left".to_owned() }).await.unwrap().unwrap();
-    assert!(trunk.ask(Sprout { name: "left".to_owned() }).await.unwrap().is_none(), "siblings differ");
+    let left = trunk
+        .ask(Sprout {
+            name: "left".to_owned(),
+        })
+        .await
+        .unwrap()
+        .unwrap();
+    let deep = left
+        .ask(Sprout {
+            name: "left".to_owned(),
+        })
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(
+        trunk
+            .ask(Sprout {
+                name: "left".to_owned()
+            })
+            .await
+            .unwrap()
+            .is_none(),
+        "siblings differ"
+    );
     let unnamed = trunk.ask(SproutUnnamed).await.unwrap();
     assert_eq!(deep.path().to_string(), "/user/trunk/left/left");
-    assert_eq!(deep.ask(Describe).await.unwrap(), ("/user/trunk/left/left".to_owned(), true));
+    assert_eq!(
+        deep.ask(Describe).await.unwrap(),
+        ("/user/trunk/left/left".to_owned(), true)
+    );
     assert_eq!(trunk.ask(Twigs).await.unwrap(), ["left".to_owned(), unnamed.name()]);
     assert!(unnamed.name().starts_with('$'));
-    assert_eq!(system.lookup::<Branch>(&unnamed.path().to_string()), Some(unnamed.clone()));
+    assert_eq!(
+        system.lookup::<Branch>(&unnamed.path().to_string()),
+        Some(unnamed.clone())
+    );
     let mut listed: Vec<_> = system.actors().iter().map(|info| info.path.to_string()).collect();
     listed.sort();
-    let mut expected = vec!["/user/trunk".to_owned(), "/user/trunk/left".to_owned(), "/user/trunk/left/left".to_owned()];
+    let mut expected = vec![
+        "/user/trunk".to_owned(),
+        "/user/trunk/left".to_owned(),
+        "/user/trunk/left/left".to_owned(),
+    ];
     expected.push(unnamed.path().to_string());
     expected.sort();
     assert_eq!(listed, expected);
-    assert!(system.actors().iter().all(|info| info.actor_type.ends_with("Branch") && info.waiting == 0));
+    assert!(
+        system
+            .actors()
+            .iter()
+            .all(|info| info.actor_type.ends_with("Branch") && info.waiting == 0)
+    );
     left.stop();
     soon("the branch", left.terminated()).await;
     assert!(!deep.is_alive(), "a branch takes its twigs along");
-    assert_eq!(trunk.ask(Twigs).await.unwrap(), [unnamed.name()], "a dead child is forgotten");
+    assert_eq!(
+        trunk.ask(Twigs).await.unwrap(),
+        [unnamed.name()],
+        "a dead child is forgotten"
+    );
     system.stop().await.unwrap();
 }
 
@@ -130,7 +189,10 @@ async fn l8_churn_leaves_nothing_behind() {
     }
     assert!(trunk.ask(Twigs).await.unwrap().is_empty());
     assert_eq!(system.actor_count(), 1);
-    eventually_async("factories of the dead are dropped", || std::sync::Arc::strong_count(&witness) == 1).await;
+    eventually_async("factories of the dead are dropped", || {
+        std::sync::Arc::strong_count(&witness) == 1
+    })
+    .await;
     system.stop().await.unwrap();
 }
 
@@ -138,17 +200,20 @@ async fn l8_churn_leaves_nothing_behind() {
 async fn l3_spawning_below_a_stopped_parent_is_refused() {
     let system = system().await;
     system.stop().await.unwrap();
-    let error = system.spawn(desk()).named("late").await.unwrap_err();
+    let error = system.spawn(a_desk(&Log::new())).named("late").await.unwrap_err();
     assert!(matches!(error, SpawnError::Stopping { .. }), "{error}");
-    assert!(matches!(system.spawn(desk()).start(), Err(SpawnError::Stopping { .. })));
+    assert!(matches!(
+        system.spawn(a_desk(&Log::new())).start(),
+        Err(SpawnError::Stopping { .. })
+    ));
 }
 
 #[tokio::test]
 async fn l3_two_systems_of_one_name_do_not_meet() {
     let (one, two) = (system().await, system().await);
-    let alice = one.spawn(desk()).named("alice").await.unwrap();
+    let alice = one.spawn(a_desk(&Log::new())).named("alice").await.unwrap();
     assert!(two.lookup::<Desk>("/user/alice").is_none());
-    let other = two.spawn(desk()).named("alice").await.unwrap();
+    let other = two.spawn(a_desk(&Log::new())).named("alice").await.unwrap();
     assert_ne!(alice, other);
     one.stop().await.unwrap();
     assert_eq!(other.ask(Note { number: 1 }).await.unwrap(), 1);
@@ -158,7 +223,7 @@ async fn l3_two_systems_of_one_name_do_not_meet() {
 #[tokio::test]
 async fn l5_an_address_names_one_incarnation_and_reads_back() {
     let system = system().await;
-    let first = system.spawn(desk()).named("alice").await.unwrap();
+    let first = system.spawn(a_desk(&Log::new())).named("alice").await.unwrap();
     let address = first.address();
     let text = address.to_string();
     assert!(text.starts_with("volary://test/user/alice#"), "{text}");
@@ -169,12 +234,18 @@ async fn l5_an_address_names_one_incarnation_and_reads_back() {
     first.stop();
     soon("the end", first.terminated()).await;
     eventually_async("the name", || system.lookup::<Desk>("/user/alice").is_none()).await;
-    let second = system.spawn(desk()).named("alice").await.unwrap();
+    let second = system.spawn(a_desk(&Log::new())).named("alice").await.unwrap();
     assert_ne!(second.address(), address);
     assert_ne!(second, first);
     assert!(system.recipient::<Note>(&text).is_none(), "the uid is that of the dead");
-    assert_eq!(system.recipient::<Note>("volary://test/user/alice").unwrap().id(), second.id());
-    assert!(first.tell(Note { number: 1 }).is_err(), "a reference is to one incarnation");
+    assert_eq!(
+        system.recipient::<Note>("volary://test/user/alice").unwrap().id(),
+        second.id()
+    );
+    assert!(
+        first.tell(Note { number: 1 }).is_err(),
+        "a reference is to one incarnation"
+    );
     system.stop().await.unwrap();
 }
 
@@ -191,7 +262,15 @@ fn l5_the_four_forms_of_an_address_read_back() {
         let address: Address = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(address.to_string(), text);
     }
-    for text in ["", "volary://", "http://sys/user/a", "volary://sys", "volary://sys/user/a#", "volary://sys/user//a", "volary://s s/user/a"] {
+    for text in [
+        "",
+        "volary://",
+        "http://sys/user/a",
+        "volary://sys",
+        "volary://sys/user/a#",
+        "volary://sys/user//a",
+        "volary://s s/user/a",
+    ] {
         assert!(text.parse::<Address>().is_err(), "{text:?} was taken");
     }
 }
@@ -200,18 +279,30 @@ fn l5_the_four_forms_of_an_address_read_back() {
 async fn l7_a_message_finds_whoever_lives_at_a_path() {
     let system = system().await;
     let log = Log::new();
-    let alice = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).named("alice").await.unwrap();
+    let alice = system.spawn(a_desk(&log)).named("alice").await.unwrap();
     system.tell("/user/alice", Note { number: 1 }).unwrap();
     system.tell(&alice.address().to_string(), Note { number: 2 }).unwrap();
     let recipient: Recipient<Note> = system.recipient("/user/alice").unwrap();
     assert_eq!(recipient.ask(Note { number: 3 }).await.unwrap(), 3);
     assert_eq!(log.all(), ["started", "1", "2", "3"]);
-    for nowhere in ["/user/bob", "/user/alice/x", "/alice", "alice", "", "/", "volary://other/user/alice", "volary://test@h:1/user/alice"] {
+    for nowhere in [
+        "/user/bob",
+        "/user/alice/x",
+        "/alice",
+        "alice",
+        "",
+        "/",
+        "volary://other/user/alice",
+        "volary://test@h:1/user/alice",
+    ] {
         let back = system.tell(nowhere, Note { number: 9 }).unwrap_err();
         assert_eq!(back.into_message().number, 9, "{nowhere}");
         assert!(system.recipient::<Note>(nowhere).is_none(), "{nowhere}");
     }
-    assert!(system.recipient::<Describe>("/user/alice").is_none(), "a desk does not take it");
+    assert!(
+        system.recipient::<Describe>("/user/alice").is_none(),
+        "a desk does not take it"
+    );
     assert!(system.lookup::<Branch>("/user/alice").is_none(), "a desk is no branch");
     assert_eq!(system.path_of(alice.id()), Some(alice.path()));
     alice.stop();

@@ -1,4 +1,6 @@
 //! S1–S4: delivery and order.
+#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
+
 mod common;
 
 use std::sync::Arc;
@@ -18,7 +20,11 @@ struct Talker {
 impl Talker {
     fn talk(&mut self, from: u64, count: u64) {
         for n in 0..count {
-            self.to.tell(Note { number: from * 1_000_000 + n }).unwrap();
+            self.to
+                .tell(Note {
+                    number: from * 1_000_000 + n,
+                })
+                .unwrap();
         }
     }
     /// Tells and asks in turns.
@@ -51,7 +57,7 @@ async fn s1_messages_of_each_sender_keep_their_order_on_threads() {
     const EACH: u64 = 2_000;
     let system = system().await;
     let log = Log::new();
-    let desk = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).await.unwrap();
+    let desk = system.spawn(a_desk(&log)).await.unwrap();
     for from in 0..SENDERS {
         let to = desk.clone();
         let talker = system.spawn(move || Talker { to: to.clone() }).await.unwrap();
@@ -67,7 +73,7 @@ fn s1_tell_send_and_ask_of_one_sender_keep_their_order_under_any_seed() {
     seeds(|env| async move {
         let system = simulated(&env).await;
         let log = Log::new();
-        let desk = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).await.unwrap();
+        let desk = system.spawn(a_desk(&log)).await.unwrap();
         let talkers = {
             let mut talkers = Vec::new();
             for _ in 0..2 {
@@ -94,7 +100,7 @@ fn s1_a_stop_overtakes_a_backlog() {
     seeds(|env| async move {
         let system = simulated(&env).await;
         let log = Log::new();
-        let desk = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).await.unwrap();
+        let desk = system.spawn(a_desk(&log)).await.unwrap();
         let (open, gate) = gate();
         desk.tell(Wait { gate }).unwrap();
         for number in 0..100 {
@@ -117,8 +123,14 @@ fn s1_terminated_keeps_its_place_in_user_mail() {
     seeds(|env| async move {
         let system = simulated(&env).await;
         let log = Log::new();
-        let watched = system.spawn({ let log = Log::new(); move || Desk::new(&log) }).named("watched").await.unwrap();
-        let watcher = system.spawn({ let log = log.clone(); move || Watcher { desk: Desk::new(&log) } }).await.unwrap();
+        let watched = system.spawn(a_desk(&Log::new())).named("watched").await.unwrap();
+        let watcher = system
+            .spawn({
+                let log = log.clone();
+                move || Watcher { desk: Desk::new(&log) }
+            })
+            .await
+            .unwrap();
         watcher.ask(Observe { whom: watched.clone() }).await.unwrap();
         let (open, gate) = gate();
         watcher.tell(Hold { gate }).unwrap();
@@ -130,7 +142,11 @@ fn s1_terminated_keeps_its_place_in_user_mail() {
         open.send(()).unwrap();
         watcher.drain();
         watcher.terminated().await;
-        let all: Vec<_> = log.all().into_iter().filter(|e| e.parse::<u64>().is_ok() || e.starts_with("gone")).collect();
+        let all: Vec<_> = log
+            .all()
+            .into_iter()
+            .filter(|e| e.parse::<u64>().is_ok() || e.starts_with("gone"))
+            .collect();
         let mut expected: Vec<_> = (0..10).map(|n| n.to_string()).collect();
         expected.push("gone /user/watched".to_owned());
         assert_eq!(all, expected);
@@ -164,9 +180,12 @@ fn s1_terminated_is_exempt_from_capacity() {
     seeds(|env| async move {
         let system = simulated(&env).await;
         let log = Log::new();
-        let watched = system.spawn({ let log = Log::new(); move || Desk::new(&log) }).named("watched").await.unwrap();
+        let watched = system.spawn(a_desk(&Log::new())).named("watched").await.unwrap();
         let watcher = system
-            .spawn({ let log = log.clone(); move || Watcher { desk: Desk::new(&log) } })
+            .spawn({
+                let log = log.clone();
+                move || Watcher { desk: Desk::new(&log) }
+            })
             .mailbox(MailboxKind::BoundedRefusing(1))
             .await
             .unwrap();
@@ -188,11 +207,21 @@ fn s1_terminated_is_exempt_from_capacity() {
 #[tokio::test]
 async fn s1_terminated_is_exempt_from_the_byte_budget_too() {
     // One block for all mailboxes of the system, and it is taken.
-    let system = builder("tight").toml_str("t", "mailbox-budget = \"1KiB\"").start().await.unwrap();
+    let system = builder("tight")
+        .toml_str("t", "mailbox-budget = \"1KiB\"")
+        .start()
+        .await
+        .unwrap();
     let log = Log::new();
-    let hog = system.spawn({ let log = Log::new(); move || Desk::new(&log) }).await.unwrap();
-    let watched = system.spawn({ let log = Log::new(); move || Desk::new(&log) }).named("watched").await.unwrap();
-    let watcher = system.spawn({ let log = log.clone(); move || Watcher { desk: Desk::new(&log) } }).await.unwrap();
+    let hog = system.spawn(a_desk(&Log::new())).await.unwrap();
+    let watched = system.spawn(a_desk(&Log::new())).named("watched").await.unwrap();
+    let watcher = system
+        .spawn({
+            let log = log.clone();
+            move || Watcher { desk: Desk::new(&log) }
+        })
+        .await
+        .unwrap();
     watcher.ask(Observe { whom: watched.clone() }).await.unwrap();
     let (_keep, gate_of_hog) = gate();
     hog.tell(Wait { gate: gate_of_hog }).unwrap();
@@ -220,7 +249,7 @@ fn s2_every_accepted_message_is_handled_or_one_dead_letter() {
         let system = simulated(&env).await;
         let letters = system.events().subscribe::<DeadLetter>();
         let log = Log::new();
-        let desk = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).named("desk").await.unwrap();
+        let desk = system.spawn(a_desk(&log)).named("desk").await.unwrap();
         let mut accepted = 0;
         for number in 0..40 {
             if desk.tell(Note { number }).is_ok() {
@@ -258,7 +287,7 @@ fn s2_every_accepted_message_is_handled_or_one_dead_letter() {
 #[tokio::test]
 async fn s2_a_refused_message_comes_back_and_is_no_dead_letter() {
     let system = system().await;
-    let desk = system.spawn({ let log = Log::new(); move || Desk::new(&log) }).await.unwrap();
+    let desk = system.spawn(a_desk(&Log::new())).await.unwrap();
     desk.stop();
     soon("stop", desk.terminated()).await;
     let back = desk.tell(Note { number: 7 }).unwrap_err();
@@ -270,7 +299,11 @@ async fn s2_a_refused_message_comes_back_and_is_no_dead_letter() {
     let refused = desk.tell_all((10..20).map(|number| Note { number })).unwrap_err();
     assert_eq!(refused.into_message().number, 10);
     assert_eq!(system.metrics().dead_letters, 0);
-    assert_eq!(system.metrics().refused, 4, "a tell, a send, an ask and the first of a batch were refused");
+    assert_eq!(
+        system.metrics().refused,
+        4,
+        "a tell, a send, an ask and the first of a batch were refused"
+    );
     system.stop().await.unwrap();
 }
 
@@ -278,7 +311,7 @@ async fn s2_a_refused_message_comes_back_and_is_no_dead_letter() {
 async fn s3_an_ask_takes_its_place_when_it_is_made_not_when_it_is_awaited() {
     let system = system().await;
     let log = Log::new();
-    let desk = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).await.unwrap();
+    let desk = system.spawn(a_desk(&log)).await.unwrap();
     let first = desk.ask(Note { number: 1 }).into_future();
     desk.tell(Note { number: 2 }).unwrap();
     assert_eq!(desk.ask(Note { number: 3 }).await.unwrap(), 3);
@@ -292,9 +325,12 @@ async fn s3_an_ask_takes_its_place_when_it_is_made_not_when_it_is_awaited() {
 async fn s3_an_ask_ends_in_each_of_its_ways() {
     let system = system().await;
     let log = Log::new();
-    let desk = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).on_fault(Directive::Resume).await.unwrap();
+    let desk = system.spawn(a_desk(&log)).on_fault(Directive::Resume).await.unwrap();
     assert_eq!(desk.ask(Note { number: 1 }).await.unwrap(), 1);
-    assert!(matches!(desk.ask(Refuse { code: 4 }).await, Err(AskError::Rejected(Refused(4)))));
+    assert!(matches!(
+        desk.ask(Refuse { code: 4 }).await,
+        Err(AskError::Rejected(Refused(4)))
+    ));
     match desk.ask(Fail { code: 5 }).await {
         Err(AskError::Failed(fault)) => assert_eq!(fault.find::<Broken>(), Some(&Broken(5))),
         other => panic!("{other:?}"),
@@ -309,7 +345,10 @@ async fn s3_an_ask_ends_in_each_of_its_ways() {
     assert!(matches!(desk.ask(Wait { gate }).timeout(short).await, Err(AskError::Timeout { after }) if after == short));
     let waiting = desk.ask(Note { number: 2 }).into_future();
     desk.kill();
-    assert!(matches!(soon("an ask behind a kill", waiting).await, Err(AskError::Stopped)));
+    assert!(matches!(
+        soon("an ask behind a kill", waiting).await,
+        Err(AskError::Stopped)
+    ));
     assert!(matches!(desk.ask(Note { number: 3 }).await, Err(AskError::Stopped)));
     system.stop().await.unwrap();
 }
@@ -320,14 +359,21 @@ fn s3_an_expired_ask_that_has_not_begun_is_not_executed() {
         let system = simulated(&env).await;
         let letters = system.events().subscribe::<DeadLetter>();
         let log = Log::new();
-        let desk = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).await.unwrap();
-        desk.tell(Nap { time: Duration::from_secs(3) }).unwrap();
+        let desk = system.spawn(a_desk(&log)).await.unwrap();
+        desk.tell(Nap {
+            time: Duration::from_secs(3),
+        })
+        .unwrap();
         let late = desk.ask(Note { number: 1 }).timeout(Duration::from_secs(1)).await;
         assert!(matches!(late, Err(AskError::Timeout { .. })));
         assert_eq!(desk.ask(Note { number: 2 }).await.unwrap(), 1);
         assert!(!log.has("1"), "it was executed after its asker had given up");
         let letter = letters.try_next().unwrap().unwrap();
-        assert_eq!(letter.reason(), DeadReason::Expired, "its deadline had passed before it was begun");
+        assert_eq!(
+            letter.reason(),
+            DeadReason::Expired,
+            "its deadline had passed before it was begun"
+        );
         assert!(letters.try_next().is_none());
         system.stop().await.unwrap();
     });
@@ -339,8 +385,11 @@ fn s3_a_cancelled_ask_that_has_not_begun_is_not_executed() {
         let system = simulated(&env).await;
         let letters = system.events().subscribe::<DeadLetter>();
         let log = Log::new();
-        let desk = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).await.unwrap();
-        desk.tell(Nap { time: Duration::from_secs(1) }).unwrap();
+        let desk = system.spawn(a_desk(&log)).await.unwrap();
+        desk.tell(Nap {
+            time: Duration::from_secs(1),
+        })
+        .unwrap();
         let mut cancelled = desk.ask(Note { number: 1 }).into_future();
         assert!(poll_with(&mut cancelled, &Bell::new()).is_pending());
         drop(cancelled);
@@ -361,7 +410,7 @@ fn s3_a_cancelled_ask_that_has_not_begun_is_not_executed() {
 async fn s3_a_dropped_fresh_ask_does_not_strand_the_mail_behind_it() {
     let system = system().await;
     let log = Log::new();
-    let desk = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).await.unwrap();
+    let desk = system.spawn(a_desk(&log)).await.unwrap();
     for round in 0..200 {
         let fresh = desk.ask(Note { number: 1_000 }).into_future();
         desk.tell(Note { number: round }).unwrap();
@@ -379,14 +428,22 @@ struct Relay {
 impl Relay {
     async fn remaining(&mut self, longer: bool) -> Option<Duration> {
         let ask = self.to.ask(TimeLeft);
-        if longer { ask.timeout(Duration::from_secs(3_600)).await.unwrap() } else { ask.await.unwrap() }
+        if longer {
+            ask.timeout(Duration::from_secs(3_600)).await.unwrap()
+        } else {
+            ask.await.unwrap()
+        }
     }
     async fn later(&mut self, ctx: &mut Context<Self>, time: Duration) -> Option<Duration> {
         ctx.sleep(time).await;
         self.to.ask(TimeLeft).await.unwrap()
     }
     async fn stuck(&mut self, gate: tokio::sync::oneshot::Receiver<()>) -> Result<bool, Fault> {
-        self.to.ask(Wait { gate }).timeout(Duration::from_secs(3_600)).await.or_fault()
+        self.to
+            .ask(Wait { gate })
+            .timeout(Duration::from_secs(3_600))
+            .await
+            .or_fault()
     }
 }
 
@@ -395,24 +452,53 @@ fn s3_nested_asks_inherit_the_remaining_time() {
     seeds(|env| async move {
         let system = simulated(&env).await;
         let log = Log::new();
-        let desk = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).await.unwrap();
-        let relay = system.spawn({ let desk = desk.clone(); move || Relay { to: desk.clone() } }).await.unwrap();
+        let desk = system.spawn(a_desk(&log)).await.unwrap();
+        let relay = system
+            .spawn({
+                let desk = desk.clone();
+                move || Relay { to: desk.clone() }
+            })
+            .await
+            .unwrap();
         let two = Duration::from_secs(2);
         for longer in [true, false] {
             let left = relay.ask(Remaining { longer }).timeout(two).await.unwrap();
-            assert!(left.is_some_and(|left| left <= two && left > Duration::from_secs(1)), "{left:?}");
+            assert!(
+                left.is_some_and(|left| left <= two && left > Duration::from_secs(1)),
+                "{left:?}"
+            );
         }
-        let left = relay.ask(Later { time: Duration::from_millis(1_500) }).timeout(two).await.unwrap().unwrap();
-        assert!(left <= Duration::from_millis(500), "{left:?} of 2 s are left after 1.5 s");
+        let left = relay
+            .ask(Later {
+                time: Duration::from_millis(1_500),
+            })
+            .timeout(two)
+            .await
+            .unwrap()
+            .unwrap();
+        assert!(
+            left <= Duration::from_millis(500),
+            "{left:?} of 2 s are left after 1.5 s"
+        );
         assert!(!left.is_zero());
         // A nested ask that wants an hour ends with its request.
         let before = env.now();
         let (_keep, gate) = gate();
         let ended = relay.ask(Stuck { gate }).timeout(two).await;
-        assert!(matches!(ended, Err(AskError::Timeout { .. } | AskError::Failed(_))), "{ended:?}");
-        assert!(env.now().since(before) < Duration::from_millis(2_100), "{:?}", env.now().since(before));
+        assert!(
+            matches!(ended, Err(AskError::Timeout { .. } | AskError::Failed(_))),
+            "{ended:?}"
+        );
+        assert!(
+            env.now().since(before) < Duration::from_millis(2_100),
+            "{:?}",
+            env.now().since(before)
+        );
         // The relay is free again: its own ask ended with the request.
-        assert!(relay.ask(Remaining { longer: false }).timeout(two).await.is_err(), "the desk still waits");
+        assert!(
+            relay.ask(Remaining { longer: false }).timeout(two).await.is_err(),
+            "the desk still waits"
+        );
         system.stop().await.unwrap();
     });
 }
@@ -421,13 +507,16 @@ fn s3_nested_asks_inherit_the_remaining_time() {
 fn s3_the_default_deadline_is_five_seconds() {
     seeds(|env| async move {
         let system = simulated(&env).await;
-        let desk = system.spawn({ let log = Log::new(); move || Desk::new(&log) }).await.unwrap();
+        let desk = system.spawn(a_desk(&Log::new())).await.unwrap();
         let before = env.now();
         let (_keep, gate) = gate();
         let ended = desk.ask(Wait { gate }).await;
         assert!(matches!(ended, Err(AskError::Timeout { after }) if after == Duration::from_secs(5)));
         let took = env.now().since(before);
-        assert!(took >= Duration::from_secs(5) && took < Duration::from_millis(5_100), "{took:?}");
+        assert!(
+            took >= Duration::from_secs(5) && took < Duration::from_millis(5_100),
+            "{took:?}"
+        );
         desk.kill();
         system.stop().await.unwrap();
     });
@@ -443,7 +532,7 @@ fn s4_a_full_bounded_mailbox_refuses_tell_and_makes_send_wait() {
         let system = tight(&env).start().await.unwrap();
         let log = Log::new();
         let desk = system
-            .spawn({ let log = log.clone(); move || Desk::new(&log) })
+            .spawn(a_desk(&log))
             .mailbox(MailboxKind::Bounded(2))
             .await
             .unwrap();
@@ -463,7 +552,14 @@ fn s4_a_full_bounded_mailbox_refuses_tell_and_makes_send_wait() {
         waiting.await.unwrap();
         desk.drain();
         desk.terminated().await;
-        assert_eq!(log.all().iter().filter(|e| e.parse::<u64>().is_ok()).cloned().collect::<Vec<_>>(), ["1", "2", "4"]);
+        assert_eq!(
+            log.all()
+                .iter()
+                .filter(|e| e.parse::<u64>().is_ok())
+                .cloned()
+                .collect::<Vec<_>>(),
+            ["1", "2", "4"]
+        );
         assert_eq!(system.metrics().dead_letters, 0);
         system.stop().await.unwrap();
     });
@@ -475,7 +571,7 @@ fn s4_a_send_gives_up_at_its_deadline_with_the_message() {
         let system = tight(&env).start().await.unwrap();
         let log = Log::new();
         let desk = system
-            .spawn({ let log = log.clone(); move || Desk::new(&log) })
+            .spawn(a_desk(&log))
             .mailbox(MailboxKind::Bounded(1))
             .await
             .unwrap();
@@ -497,7 +593,7 @@ fn s4_a_send_that_waits_hears_of_the_stop() {
     seeds(|env| async move {
         let system = tight(&env).start().await.unwrap();
         let desk = system
-            .spawn({ let log = Log::new(); move || Desk::new(&log) })
+            .spawn(a_desk(&Log::new()))
             .mailbox(MailboxKind::Bounded(1))
             .await
             .unwrap();
@@ -524,7 +620,7 @@ fn s4_room_is_not_offered_to_a_sender_that_has_given_up() {
     seeds(|env| async move {
         let system = tight(&env).start().await.unwrap();
         let desk = system
-            .spawn({ let log = Log::new(); move || Desk::new(&log) })
+            .spawn(a_desk(&Log::new()))
             .mailbox(MailboxKind::Bounded(1))
             .await
             .unwrap();
@@ -545,7 +641,10 @@ fn s4_room_is_not_offered_to_a_sender_that_has_given_up() {
         open.send(()).unwrap();
         system.sleep(Duration::from_millis(10)).await; // the desk has handled everything
         assert_eq!(desk.mailbox_len(), 0);
-        assert!(second.rung() > before, "there is room, and the one who waits for it was not told");
+        assert!(
+            second.rung() > before,
+            "there is room, and the one who waits for it was not told"
+        );
         assert!(poll_with(&mut late, &second).is_ready());
         system.stop().await.unwrap();
     });
@@ -554,15 +653,25 @@ fn s4_room_is_not_offered_to_a_sender_that_has_given_up() {
 #[test]
 fn s4_room_is_not_offered_to_a_sender_whose_time_was_over() {
     seeds(|env| async move {
-        let system = tight(&env).settings(|s| s.ask_timeout(Duration::from_secs(5))).start().await.unwrap();
+        let system = tight(&env)
+            .settings(|s| s.ask_timeout(Duration::from_secs(5)))
+            .start()
+            .await
+            .unwrap();
         let desk = system
-            .spawn({ let log = Log::new(); move || Desk::new(&log) })
+            .spawn(a_desk(&Log::new()))
             .mailbox(MailboxKind::Bounded(1))
             .await
             .unwrap();
-        desk.tell(Nap { time: Duration::from_millis(5_500) }).unwrap();
+        desk.tell(Nap {
+            time: Duration::from_millis(5_500),
+        })
+        .unwrap();
         system.sleep(Duration::from_millis(1)).await;
-        desk.tell(Nap { time: Duration::from_secs(3_600) }).unwrap();
+        desk.tell(Nap {
+            time: Duration::from_secs(3_600),
+        })
+        .unwrap();
         let (first, second) = (Bell::new(), Bell::new());
         let mut early = desk.send(Note { number: 2 });
         assert!(poll_with(&mut early, &first).is_pending());
@@ -578,7 +687,10 @@ fn s4_room_is_not_offered_to_a_sender_whose_time_was_over() {
         let before = second.rung();
         system.sleep(Duration::from_millis(500)).await; // the first nap is over: there is room
         assert_eq!(desk.mailbox_len(), 0);
-        assert!(second.rung() > before, "there is room, and the one who waits for it was not told");
+        assert!(
+            second.rung() > before,
+            "there is room, and the one who waits for it was not told"
+        );
         assert!(matches!(poll_with(&mut late, &second), std::task::Poll::Ready(Ok(()))));
         desk.kill();
         system.stop().await.unwrap();
@@ -591,7 +703,10 @@ async fn s4_many_waiting_senders_all_get_through() {
     let system = system().await;
     let sum = Arc::new(AtomicU64::new(0));
     let sink = system
-        .spawn({ let sum = sum.clone(); move || Sink { sum: sum.clone() } })
+        .spawn({
+            let sum = sum.clone();
+            move || Sink { sum: sum.clone() }
+        })
         .mailbox(MailboxKind::Bounded(2))
         .await
         .unwrap();
@@ -631,7 +746,7 @@ async fn s4_a_full_mailbox_blocks_no_worker() {
     let system = system().await;
     let log = Log::new();
     let slow = system
-        .spawn({ let log = log.clone(); move || Desk::new(&log) })
+        .spawn(a_desk(&log))
         .mailbox(MailboxKind::Bounded(1))
         .await
         .unwrap();
@@ -649,7 +764,7 @@ async fn s4_a_full_mailbox_blocks_no_worker() {
         sender.tell(Push { count: 3 }).unwrap();
     }
     // All sixteen handlers wait for room on one thread, and others still run on it.
-    let other = system.spawn({ let log = Log::new(); move || Desk::new(&log) }).await.unwrap();
+    let other = system.spawn(a_desk(&Log::new())).await.unwrap();
     other.tell(Note { number: 1 }).unwrap();
     assert_eq!(soon("somebody else", other.ask(Note { number: 2 })).await.unwrap(), 2);
     open.send(()).unwrap();

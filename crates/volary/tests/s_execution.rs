@@ -1,4 +1,6 @@
 //! S5–S8: execution.
+#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
+
 mod common;
 
 use std::cell::Cell;
@@ -8,7 +10,7 @@ use std::time::Duration;
 
 use common::*;
 use volary::prelude::*;
-use volary::{AskError, DispatcherOptions, Env, SlowHandler};
+use volary::{DispatcherOptions, Env, SlowHandler};
 
 /// Plain fields, no atomics: a second thread in here, or a write that is not seen, shows in the sum.
 struct Tally {
@@ -23,7 +25,11 @@ impl Tally {
         assert!(!self.inside.swap(true, Ordering::SeqCst), "two threads in one actor");
         self.sum.set(self.sum.get() + 1);
         self.text.push('x');
-        assert_eq!(self.text.len() as u64, self.sum.get(), "a write of an earlier turn is not seen");
+        assert_eq!(
+            self.text.len() as u64,
+            self.sum.get(),
+            "a write of an earlier turn is not seen"
+        );
         self.inside.store(false, Ordering::SeqCst);
         self.sum.get()
     }
@@ -42,7 +48,11 @@ async fn s5_one_actor_never_runs_on_two_threads() {
     let system = system().await;
     let inside = Arc::new(AtomicBool::new(false));
     let tally = system
-        .spawn(move || Tally { inside: inside.clone(), sum: Cell::new(0), text: String::new() })
+        .spawn(move || Tally {
+            inside: inside.clone(),
+            sum: Cell::new(0),
+            text: String::new(),
+        })
         .on_fault(Directive::Stop)
         .await
         .unwrap();
@@ -113,7 +123,12 @@ fn nobody_starves(runtime: tokio::runtime::Runtime) {
             }
             let balls = Arc::new(AtomicU64::new(0));
             for _ in 0..4 {
-                let factory = |balls: Arc<AtomicU64>| move || Player { other: None, balls: balls.clone() };
+                let factory = |balls: Arc<AtomicU64>| {
+                    move || Player {
+                        other: None,
+                        balls: balls.clone(),
+                    }
+                };
                 let one = system.spawn(factory(balls.clone())).await.unwrap();
                 let two = system.spawn(factory(balls.clone())).await.unwrap();
                 one.tell(Meet { other: two.clone() }).unwrap();
@@ -121,7 +136,7 @@ fn nobody_starves(runtime: tokio::runtime::Runtime) {
                 one.tell(Ball).unwrap();
             }
             let log = Log::new();
-            let quiet = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).await.unwrap();
+            let quiet = system.spawn(a_desk(&log)).await.unwrap();
             for number in 0..20 {
                 let before = turns.load(Ordering::Relaxed) + balls.load(Ordering::Relaxed);
                 quiet.tell(Note { number }).unwrap();
@@ -141,24 +156,38 @@ fn nobody_starves(runtime: tokio::runtime::Runtime) {
 
 #[test]
 fn s6_nobody_starves_on_one_thread() {
-    nobody_starves(tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap());
+    nobody_starves(
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap(),
+    );
 }
 
 #[test]
 fn s6_nobody_starves_on_two_threads() {
-    nobody_starves(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap());
+    nobody_starves(
+        tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap(),
+    );
 }
 
 #[test]
 fn s6_the_budget_bounds_what_one_actor_may_do_before_another() {
     // On one worker of one thread: a backlog of thousands, and a ready actor behind it. It waits for a budget, not for all.
     within("fairness", || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
         runtime.block_on(async {
             let system = builder("fair").settings(|s| s.throughput(8)).start().await.unwrap();
             let log = Log::new();
-            let backlog = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).await.unwrap();
-            let ready = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).await.unwrap();
+            let backlog = system.spawn(a_desk(&log)).await.unwrap();
+            let ready = system.spawn(a_desk(&log)).await.unwrap();
             for _ in 0..5_000 {
                 backlog.tell(Note { number: 1 }).unwrap();
             }
@@ -174,7 +203,13 @@ fn s6_the_budget_bounds_what_one_actor_may_do_before_another() {
 async fn s6_an_asker_is_not_kept_by_the_backlog_of_whom_it_asks() {
     let system = system().await;
     let turns = Arc::new(AtomicU64::new(0));
-    let hog = system.spawn({ let turns = turns.clone(); move || Hog { turns: turns.clone() } }).await.unwrap();
+    let hog = system
+        .spawn({
+            let turns = turns.clone();
+            move || Hog { turns: turns.clone() }
+        })
+        .await
+        .unwrap();
     hog.tell(Spin).unwrap();
     for _ in 0..50 {
         soon("an ask to a busy actor", hog.ask(Spin)).await.unwrap();
@@ -189,9 +224,15 @@ fn s7_while_a_handler_is_suspended_no_other_user_code_of_that_actor_runs() {
     seeds(|env| async move {
         let system = simulated(&env).await;
         let log = Log::new();
-        let other = system.spawn({ let log = Log::new(); move || Desk::new(&log) }).named("other").await.unwrap();
+        let other = system.spawn(a_desk(&Log::new())).named("other").await.unwrap();
         let desk = system
-            .spawn({ let (log, other) = (log.clone(), other.clone()); move || Patient { log: log.clone(), other: other.clone() } })
+            .spawn({
+                let (log, other) = (log.clone(), other.clone());
+                move || Patient {
+                    log: log.clone(),
+                    other: other.clone(),
+                }
+            })
             .await
             .unwrap();
         let (open, gate) = gate();
@@ -238,12 +279,15 @@ fn s7_stop_waits_for_the_grace_then_drops_the_handler_and_its_asker_hears_stoppe
     seeds(|env| async move {
         let system = builder("grace")
             .environment(env.clone())
-            .settings(|s| s.stop_grace(Duration::from_secs(2)).ask_timeout(Duration::from_secs(60)))
+            .settings(|s| {
+                s.stop_grace(Duration::from_secs(2))
+                    .ask_timeout(Duration::from_secs(60))
+            })
             .start()
             .await
             .unwrap();
         let log = Log::new();
-        let desk = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).await.unwrap();
+        let desk = system.spawn(a_desk(&log)).await.unwrap();
         let (_keep, gate) = gate();
         let mut asking = desk.ask(Wait { gate }).into_future();
         assert!(poll_with(&mut asking, &Bell::new()).is_pending());
@@ -253,14 +297,23 @@ fn s7_stop_waits_for_the_grace_then_drops_the_handler_and_its_asker_hears_stoppe
         desk.stop();
         system.sleep(Duration::from_secs(1)).await;
         assert!(desk.is_alive() && !log.has("wait dropped"), "the grace is not over");
-        assert!(desk.tell(Note { number: 2 }).is_err(), "an actor that stops takes no mail");
+        assert!(
+            desk.tell(Note { number: 2 }).is_err(),
+            "an actor that stops takes no mail"
+        );
         desk.stop(); // again: no new grace
         assert!(matches!(asking.await, Err(AskError::Stopped)));
         let took = env.now().since(before);
-        assert!(took >= Duration::from_secs(2) && took < Duration::from_millis(2_200), "{took:?}");
+        assert!(
+            took >= Duration::from_secs(2) && took < Duration::from_millis(2_200),
+            "{took:?}"
+        );
         assert!(matches!(behind.await, Err(AskError::Stopped)));
         desk.terminated().await;
-        assert_eq!(log.all(), ["started", "waiting", "wait dropped", "stopping", "stopped", "dropped"]);
+        assert_eq!(
+            log.all(),
+            ["started", "waiting", "wait dropped", "stopping", "stopped", "dropped"]
+        );
         system.stop().await.unwrap();
     });
 }
@@ -270,7 +323,7 @@ fn s7_a_handler_that_ends_within_the_grace_ends_well() {
     seeds(|env| async move {
         let system = simulated(&env).await;
         let log = Log::new();
-        let desk = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).await.unwrap();
+        let desk = system.spawn(a_desk(&log)).await.unwrap();
         let (open, gate) = gate();
         let mut asking = desk.ask(Wait { gate }).into_future();
         assert!(poll_with(&mut asking, &Bell::new()).is_pending());
@@ -280,7 +333,18 @@ fn s7_a_handler_that_ends_within_the_grace_ends_well() {
         open.send(()).unwrap();
         assert!(matches!(asking.await, Ok(true)));
         desk.terminated().await;
-        assert_eq!(log.all(), ["started", "waiting", "waited", "wait dropped", "stopping", "stopped", "dropped"]);
+        assert_eq!(
+            log.all(),
+            [
+                "started",
+                "waiting",
+                "waited",
+                "wait dropped",
+                "stopping",
+                "stopped",
+                "dropped"
+            ]
+        );
         system.stop().await.unwrap();
     });
 }
@@ -290,7 +354,7 @@ fn s7_kill_drops_a_suspended_handler_at_once() {
     seeds(|env| async move {
         let system = simulated(&env).await;
         let log = Log::new();
-        let desk = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).await.unwrap();
+        let desk = system.spawn(a_desk(&log)).await.unwrap();
         let (_keep, gate) = gate();
         let mut asking = desk.ask(Wait { gate }).into_future();
         assert!(poll_with(&mut asking, &Bell::new()).is_pending());
@@ -310,7 +374,7 @@ fn s7_a_kill_overtakes_a_stop_that_waits() {
     seeds(|env| async move {
         let system = simulated(&env).await;
         let log = Log::new();
-        let desk = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).await.unwrap();
+        let desk = system.spawn(a_desk(&log)).await.unwrap();
         let (_keep, gate) = gate();
         desk.tell(Wait { gate }).unwrap();
         system.sleep(Duration::from_millis(1)).await;
@@ -329,12 +393,15 @@ fn s7_restart_waits_for_the_grace_then_drops_the_handler() {
     seeds(|env| async move {
         let system = builder("grace")
             .environment(env.clone())
-            .settings(|s| s.stop_grace(Duration::from_secs(2)).ask_timeout(Duration::from_secs(60)))
+            .settings(|s| {
+                s.stop_grace(Duration::from_secs(2))
+                    .ask_timeout(Duration::from_secs(60))
+            })
             .start()
             .await
             .unwrap();
         let log = Log::new();
-        let desk = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).await.unwrap();
+        let desk = system.spawn(a_desk(&log)).await.unwrap();
         let (_keep, gate) = gate();
         let mut asking = desk.ask(Wait { gate }).into_future();
         assert!(poll_with(&mut asking, &Bell::new()).is_pending());
@@ -345,7 +412,11 @@ fn s7_restart_waits_for_the_grace_then_drops_the_handler() {
             system.sleep(Duration::from_millis(700)).await;
         }
         assert!(matches!(asking.await, Err(AskError::Stopped)));
-        assert!(env.now().since(before) < Duration::from_secs(4), "{:?}", env.now().since(before));
+        assert!(
+            env.now().since(before) < Duration::from_secs(4),
+            "{:?}",
+            env.now().since(before)
+        );
         desk.drain();
         desk.terminated().await;
         assert!(log.has("1"), "the mailbox stays");
@@ -355,10 +426,14 @@ fn s7_restart_waits_for_the_grace_then_drops_the_handler() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s8_a_handler_that_blocks_a_worker_is_counted_and_named() {
-    let system = builder("slow").settings(|s| s.slow_handler(Duration::from_millis(20))).start().await.unwrap();
+    let system = builder("slow")
+        .settings(|s| s.slow_handler(Duration::from_millis(20)))
+        .start()
+        .await
+        .unwrap();
     let slow = system.events().subscribe::<SlowHandler>();
     let log = Log::new();
-    let desk = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).named("sloth").await.unwrap();
+    let desk = system.spawn(a_desk(&log)).named("sloth").await.unwrap();
     let (open, gate) = std::sync::mpsc::channel();
     desk.tell(Block { gate }).unwrap();
     let event = soon("the event", slow.next()).await.unwrap();
@@ -367,7 +442,7 @@ async fn s8_a_handler_that_blocks_a_worker_is_counted_and_named() {
     assert!(event.running >= Duration::from_millis(20));
     assert_eq!(system.metrics().slow_handlers, 1);
     // Others go on meanwhile.
-    let other = system.spawn({ let log = Log::new(); move || Desk::new(&log) }).await.unwrap();
+    let other = system.spawn(a_desk(&Log::new())).await.unwrap();
     other.tell(Note { number: 1 }).unwrap();
     assert_eq!(soon("somebody else", other.ask(Note { number: 2 })).await.unwrap(), 2);
     open.send(()).unwrap();
@@ -383,13 +458,16 @@ async fn s8_others_take_over_the_queue_of_a_blocked_worker() {
     let log = Log::new();
     let mut desks = Vec::new();
     for _ in 0..40 {
-        desks.push(system.spawn({ let log = log.clone(); move || Desk::new(&log) }).await.unwrap());
+        desks.push(system.spawn(a_desk(&log)).await.unwrap());
     }
     for count in [1, 2, 40] {
         let before = log.count("7");
         let (open, gate) = std::sync::mpsc::channel();
         let blocker = system
-            .spawn({ let desks = desks[..count].to_vec(); move || Blocker { desks: desks.clone() } })
+            .spawn({
+                let desks = desks[..count].to_vec();
+                move || Blocker { desks: desks.clone() }
+            })
             .await
             .unwrap();
         blocker.tell(TellAndBlock { gate }).unwrap();
@@ -419,12 +497,19 @@ impl Blocker {
 /// An ask runs its target on the asker's thread: the one who blocks is to be named, not the one who asked.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s8_the_warning_names_the_actor_that_blocks_not_its_asker() {
-    let system = builder("slow").settings(|s| s.slow_handler(Duration::from_millis(20))).start().await.unwrap();
+    let system = builder("slow")
+        .settings(|s| s.slow_handler(Duration::from_millis(20)))
+        .start()
+        .await
+        .unwrap();
     let slow = system.events().subscribe::<SlowHandler>();
     let log = Log::new();
-    let desk = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).named("sloth").await.unwrap();
+    let desk = system.spawn(a_desk(&log)).named("sloth").await.unwrap();
     let asker = system
-        .spawn({ let desks = vec![desk.clone()]; move || Blocker { desks: desks.clone() } })
+        .spawn({
+            let desks = vec![desk.clone()];
+            move || Blocker { desks: desks.clone() }
+        })
         .named("innocent")
         .await
         .unwrap();
@@ -439,10 +524,14 @@ async fn s8_the_warning_names_the_actor_that_blocks_not_its_asker() {
 /// The same when the asker is a task of the caller: a thread of its runtime is blocked all the same.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s8_a_handler_that_blocks_the_thread_of_an_asking_task_is_visible() {
-    let system = builder("slow").settings(|s| s.slow_handler(Duration::from_millis(20))).start().await.unwrap();
+    let system = builder("slow")
+        .settings(|s| s.slow_handler(Duration::from_millis(20)))
+        .start()
+        .await
+        .unwrap();
     let slow = system.events().subscribe::<SlowHandler>();
     let log = Log::new();
-    let desk = system.spawn({ let log = log.clone(); move || Desk::new(&log) }).named("sloth").await.unwrap();
+    let desk = system.spawn(a_desk(&log)).named("sloth").await.unwrap();
     let (open, gate) = std::sync::mpsc::channel();
     let asking = tokio::spawn({
         let desk = desk.clone();
@@ -469,7 +558,7 @@ async fn s8_a_slow_handler_on_a_named_dispatcher_is_visible() {
     let slow = system.events().subscribe::<SlowHandler>();
     let log = Log::new();
     let desk = system
-        .spawn({ let log = log.clone(); move || Desk::new(&log) })
+        .spawn(a_desk(&log))
         .named("sloth")
         .dispatcher(Dispatcher::Named("own".to_owned()))
         .await
@@ -485,14 +574,18 @@ async fn s8_a_slow_handler_on_a_named_dispatcher_is_visible() {
 /// Blocking where blocking is allowed is no news.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s8_a_handler_may_block_on_the_blocking_dispatcher() {
-    let system = builder("slow").settings(|s| s.slow_handler(Duration::from_millis(5))).start().await.unwrap();
+    let system = builder("slow")
+        .settings(|s| s.slow_handler(Duration::from_millis(5)))
+        .start()
+        .await
+        .unwrap();
     let log = Log::new();
     let desk = system
-        .spawn({ let log = log.clone(); move || Desk::new(&log) })
+        .spawn(a_desk(&log))
         .dispatcher(Dispatcher::Blocking)
         .await
         .unwrap();
-    let sloth = system.spawn({ let log = Log::new(); move || Desk::new(&log) }).await.unwrap();
+    let sloth = system.spawn(a_desk(&Log::new())).await.unwrap();
     let slow = system.events().subscribe::<SlowHandler>();
     let (open, gate) = std::sync::mpsc::channel();
     desk.tell(Block { gate }).unwrap();

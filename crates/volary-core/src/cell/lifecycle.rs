@@ -446,6 +446,10 @@ fn end(cell: &Header, host: &Host) -> Alive {
     cancel_alarm(cell);
     cell.log.close();
     drain_as_dead_letters(cell);
+    while let Some(letter) = cell.next_letter() {
+        // Left behind by a mailbox that once gave nothing when it was asked.
+        letter.discard(cell, DeadReason::Stopped);
+    }
     cell.release_senders();
 
     let keep = cell.to_ref(); // everything below still needs the memory
@@ -470,6 +474,9 @@ fn end(cell: &Header, host: &Host) -> Alive {
     cell.state.die();
     notify(cell, watchers);
     leave_parent(&keep);
+    if let Some(thread) = cell.extras_if_any().and_then(|extras| extras.own_dispatcher.as_ref()) {
+        thread.close(); // it was for this actor alone
+    }
     if let Some(extras) = cell.extras_if_any() {
         // Made or filled late, between the first look and the death.
         let (watchers, mourners, starter, start_fault) = {

@@ -59,6 +59,12 @@ pub trait Env: Send + Sync + 'static {
     /// Where handlers find tokio's reactor and timers, on threads that tokio does not own.
     fn tokio(&self) -> Option<tokio::runtime::Handle>;
 
+    /// Whether the calling thread is where this environment's tasks run: what handlers use of tokio
+    /// must be that of the system, not of whoever happens to run them.
+    fn is_here(&self) -> bool {
+        true
+    }
+
     /// Whether one seed decides everything.
     fn is_simulated(&self) -> bool {
         false

@@ -123,6 +123,10 @@ impl Env for TokioEnv {
         }
     }
 
+    fn is_here(&self) -> bool {
+        Handle::try_current().is_ok_and(|handle| handle.id() == self.handle.id())
+    }
+
     fn retire(&self) {
         self.clock.ended.store(true, Ordering::Release);
         let clock = self.clock.thread.lock().take();

@@ -55,12 +55,64 @@ pub struct EventStream {
 }
 
 struct Topic<E> {
-    subscribers: Mutex<Vec<Subscriber<E>>>,
+    /// Replaced as a whole when it changes, so that publishers keep what they began with.
+    subscribers: Mutex<Arc<Vec<Subscriber<E>>>>,
+}
+
+impl<E: Event> Topic<E> {
+    fn change(&self, change: impl FnOnce(&mut Vec<Subscriber<E>>)) {
+        let mut subscribers = self.subscribers.lock();
+        let mut changed = Vec::clone(&subscribers);
+        change(&mut changed);
+        let before = std::mem::replace(&mut *subscribers, Arc::new(changed));
+        drop(subscribers);
+        drop(before);
+    }
 }
 
 enum Subscriber<E> {
     Queue(Weak<Queue<E>>),
-    Actor(u64, Box<dyn Fn(E) -> bool + Send + Sync>),
+    Actor { id: u64, tell: Arc<TellFn<E>>, is_there: Arc<dyn Fn() -> bool + Send + Sync> },
+}
+
+type TellFn<E> = dyn Fn(E) -> bool + Send + Sync;
+
+impl<E> Clone for Subscriber<E> {
+    fn clone(&self) -> Self {
+        match self {
+            Subscriber::Queue(queue) => Subscriber::Queue(queue.clone()),
+            Subscriber::Actor { id, tell, is_there } => {
+                Subscriber::Actor { id: *id, tell: tell.clone(), is_there: is_there.clone() }
+            }
+        }
+    }
+}
+
+impl<E: Event> Subscriber<E> {
+    /// False: the subscriber is gone.
+    fn deliver(&self, event: &E) -> bool {
+        match self {
+            Subscriber::Queue(queue) => match queue.upgrade() {
+                Some(queue) => {
+                    queue.push(event.clone());
+                    true
+                }
+                None => false,
+            },
+            Subscriber::Actor { tell, .. } => tell(event.clone()),
+        }
+    }
+
+    fn is_there(&self) -> bool {
+        match self {
+            Subscriber::Queue(queue) => queue.strong_count() > 0,
+            Subscriber::Actor { is_there, .. } => is_there(),
+        }
+    }
+
+    fn is_actor(&self, actor: u64) -> bool {
+        matches!(self, Subscriber::Actor { id, .. } if *id == actor)
+    }
 }
 
 struct Queue<E> {
@@ -105,18 +157,15 @@ impl EventStream {
             return;
         }
         let Some(topic) = self.topic_if_any::<E>() else { return };
-        let mut wakers = Vec::new();
-        topic.subscribers.lock().retain(|subscriber| match subscriber {
-            Subscriber::Queue(queue) => match queue.upgrade() {
-                Some(queue) => {
-                    wakers.extend(queue.push(event.clone()));
-                    true
-                }
-                None => false,
-            },
-            Subscriber::Actor(_, tell) => tell(event.clone()),
-        });
-        wakers.into_iter().for_each(Waker::wake);
+        // Outside of the lock: telling, cloning and dropping may run anything, publishing included.
+        let subscribers = topic.subscribers.lock().clone();
+        let mut gone = false;
+        for subscriber in &*subscribers {
+            gone |= !subscriber.deliver(&event);
+        }
+        if gone {
+            topic.change(|subscribers| subscribers.retain(Subscriber::is_there));
+        }
     }
 
     /// Subscribes to events of type `E`. Dropping the subscription ends it.
@@ -132,7 +181,7 @@ impl EventStream {
     pub fn subscribe<E: Event>(&self) -> Subscription<E> {
         let inner = Inner { events: VecDeque::new(), lost: 0, waker: None };
         let queue = Arc::new(Queue { inner: Mutex::new(inner) });
-        self.topic::<E>().subscribers.lock().push(Subscriber::Queue(Arc::downgrade(&queue)));
+        self.topic::<E>().change(|subscribers| subscribers.push(Subscriber::Queue(Arc::downgrade(&queue))));
         Subscription { queue }
     }
 
@@ -146,15 +195,16 @@ impl EventStream {
     /// ```
     pub fn subscribe_actor<E: Event + Message>(&self, actor: &Recipient<E>) {
         let id = actor.id().raw();
-        let actor = actor.clone();
-        let tell = Box::new(move |event| match actor.tell(event) {
+        let (teller, watched) = (actor.clone(), actor.clone());
+        let tell = Arc::new(move |event| match teller.tell(event) {
             Ok(()) => true,
             Err(error) => error.is_full(), // it lags: the refusal is counted; gone: forget it
         });
-        let topic = self.topic::<E>();
-        let mut subscribers = topic.subscribers.lock();
-        subscribers.retain(|other| !matches!(other, Subscriber::Actor(there, _) if *there == id));
-        subscribers.push(Subscriber::Actor(id, tell));
+        let is_there = Arc::new(move || watched.is_alive());
+        self.topic::<E>().change(|subscribers| {
+            subscribers.retain(|other| !other.is_actor(id));
+            subscribers.push(Subscriber::Actor { id, tell, is_there });
+        });
     }
 
     /// Ends an actor's subscription.
@@ -168,7 +218,7 @@ impl EventStream {
     pub fn unsubscribe_actor<E: Event + Message>(&self, actor: &Recipient<E>) {
         let id = actor.id().raw();
         if let Some(topic) = self.topic_if_any::<E>() {
-            topic.subscribers.lock().retain(|other| !matches!(other, Subscriber::Actor(there, _) if *there == id));
+            topic.change(|subscribers| subscribers.retain(|other| !other.is_actor(id)));
         }
     }
 
@@ -180,7 +230,7 @@ impl EventStream {
         if let Some(topic) = self.topic_if_any::<E>() {
             return topic;
         }
-        let fresh: Arc<Topic<E>> = Arc::new(Topic { subscribers: Mutex::new(Vec::new()) });
+        let fresh: Arc<Topic<E>> = Arc::new(Topic { subscribers: Mutex::new(Arc::default()) });
         let kept = self.topics.write().entry(TypeId::of::<E>()).or_insert_with(|| fresh.clone()).clone();
         self.interest.fetch_or(bit_of::<E>(), SeqCst);
         kept.downcast().unwrap_or(fresh)
@@ -194,14 +244,21 @@ impl fmt::Debug for EventStream {
 }
 
 impl<E> Queue<E> {
-    fn push(&self, event: E) -> Option<Waker> {
+    fn push(&self, event: E) {
         let mut inner = self.inner.lock();
-        if inner.events.len() == CAPACITY {
-            inner.events.pop_front();
+        let evicted = if inner.events.len() == CAPACITY {
             inner.lost += 1;
-        }
+            inner.events.pop_front()
+        } else {
+            None
+        };
         inner.events.push_back(event);
-        inner.waker.take()
+        let waker = inner.waker.take();
+        drop(inner);
+        drop(evicted);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
     }
 }
 

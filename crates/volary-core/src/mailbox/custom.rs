@@ -62,6 +62,7 @@ pub trait Mailbox: Send + Sync + 'static {
 /// A letter that is dropped instead of being kept becomes a dead letter: nothing is lost in
 /// silence.
 pub struct Letter {
+    number: u64,
     receiver: CellRef,
     table: &'static MessageTable,
     sender: u64,
@@ -76,7 +77,9 @@ unsafe impl Send for Letter {}
 
 impl Letter {
     pub(crate) fn new<M: Any + Send>(receiver: CellRef, table: &'static MessageTable, envelope: Envelope, message: M) -> Self {
+        static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
         Letter {
+            number: NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
             receiver,
             table,
             sender: envelope.sender,
@@ -122,6 +125,17 @@ impl Letter {
         (self.table.name)()
     }
 
+    /// Tells one letter from another.
+    pub(crate) fn identity(&self) -> u64 {
+        self.number
+    }
+
+    /// Ends a letter that will not be delivered.
+    pub(crate) fn discard(self, cell: &Header, reason: DeadReason) {
+        // SAFETY: an undelivered letter, discarded once.
+        self.open(|table, incoming| unsafe { (table.discard)(cell, incoming, reason) });
+    }
+
     /// Takes the message back out: it was refused, and goes to its sender.
     pub(crate) fn into_message<M: 'static>(mut self) -> Option<M> {
         self.reply = None;
@@ -149,6 +163,7 @@ impl Drop for Letter {
         let Some(message) = self.message.take() else { return };
         let receiver = self.receiver.clone();
         let rest = Letter {
+            number: self.number,
             receiver: receiver.clone(),
             table: self.table,
             sender: self.sender,
@@ -185,7 +200,6 @@ unsafe fn ring(cell: &Header, host: &Host, _: Incoming) -> Step {
 
 unsafe fn ring_in_vain(cell: &Header, _: Incoming, reason: DeadReason) {
     if let Some(letter) = cell.next_letter() {
-        // SAFETY: an undelivered letter, discarded once.
-        letter.open(|table, incoming| unsafe { (table.discard)(cell, incoming, reason) });
+        letter.discard(cell, reason);
     }
 }

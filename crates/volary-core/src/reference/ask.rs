@@ -180,7 +180,7 @@ fn start(target: &CellRef) {
     let system = target.system();
     let ran = Host::with(|host| {
         let ambient = host.ambient();
-        if ambient.depth >= NESTING || !system.runs_inline(target.dispatcher) || !target.state.claim() {
+        if ambient.depth >= NESTING || !system.runs_inline(target.dispatcher, host) || !target.state.claim() {
             return false;
         }
         match host.current().filter(|_| ambient.in_turn) {

@@ -2,7 +2,7 @@
 
 use crate::actor::Message;
 use crate::cell::{Header, MailboxRule};
-use crate::dispatch::Host;
+use crate::dispatch::{Host, contain};
 use crate::mailbox::{BELL, Envelope, Growth, Letter, MessageTable, Refusal};
 
 /// Queues a message. The caller then sees to it that the actor runs.
@@ -87,7 +87,8 @@ fn post_guarded<M: Message>(
                 Err(refusal) => return Err((refusal, message)),
             };
             let letter = Letter::new(cell.to_ref(), table, envelope, message);
-            let pushed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| mailbox.push(letter)));
+            let sent = letter.identity();
+            let pushed = contain(|| mailbox.push(letter));
             // The bell rings in any case: its room is reserved. In vain, it is simply ignored.
             // SAFETY: as in `write`.
             unsafe {
@@ -95,12 +96,17 @@ fn post_guarded<M: Message>(
                 room.publish(first);
             }
             match pushed {
-                Ok(Ok(())) => Ok(()),
-                Ok(Err(letter)) => match letter.into_message() {
+                Ok(Err(letter)) if letter.identity() == sent => match letter.into_message() {
                     Some(message) => Err((Refusal::Full, message)),
-                    None => Ok(()), // the mailbox refused another letter in its place; that one is dead now
+                    None => Ok(()),
                 },
-                Err(panic) => std::panic::resume_unwind(panic),
+                // Another letter came back in its place, or was dropped by the panic: that one is a
+                // dead letter now, and the mailbox is to blame, not the sender.
+                Ok(_) => Ok(()),
+                Err(fault) => {
+                    cell.system().report_hook_fault(cell, "mailbox", &fault);
+                    Ok(())
+                }
             }
         }
     }

@@ -362,8 +362,8 @@ fn begin(cell: CellRef, wait: Wait) -> (CellRef, Progress) {
         Some(slot)
     };
     // As with asks: actors that start each other must not pile up on one stack.
-    let deep = Host::with(|host| host.ambient().depth >= NESTING).unwrap_or(true);
-    if deep || !cell.system().runs_inline(cell.dispatcher) {
+    let here = Host::with(|host| host.ambient().depth < NESTING && cell.system().runs_inline(cell.dispatcher, host));
+    if here != Some(true) {
         let slot = report(&cell);
         cell.phase.set(Phase::Unborn);
         cell.state.set(crate::cell::state::CONTROL);

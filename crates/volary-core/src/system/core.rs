@@ -1,5 +1,6 @@
 //! What every cell points to.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -27,24 +28,23 @@ const FIRST_OWN: u8 = 3;
 pub(super) const MAX_OWN: usize = 250;
 
 /// Every system of the process by its number, for the rare visitor that has nothing else.
-static SYSTEMS: parking_lot::Mutex<Vec<Weak<SystemCore>>> = parking_lot::Mutex::new(Vec::new());
+static SYSTEMS: parking_lot::Mutex<BTreeMap<u32, Weak<SystemCore>>> = parking_lot::Mutex::new(BTreeMap::new());
 
 pub(super) fn by_number(number: u32) -> Option<Arc<SystemCore>> {
-    SYSTEMS.lock().get(number as usize)?.upgrade()
+    SYSTEMS.lock().get(&number)?.upgrade()
 }
 
-/// A number for a new system; those of systems that are gone are used again.
+/// A number for a new system.
 fn number_for(this: &Weak<SystemCore>) -> u32 {
     let mut systems = SYSTEMS.lock();
-    match systems.iter().position(|system| system.strong_count() == 0 && !system.ptr_eq(this)) {
-        Some(free) => {
-            systems[free] = this.clone();
-            free as u32
-        }
-        None => {
-            systems.push(this.clone());
-            systems.len() as u32 - 1
-        }
+    let number = systems.last_key_value().map_or(0, |(last, _)| last.wrapping_add(1));
+    systems.insert(number, this.clone());
+    number
+}
+
+impl Drop for SystemCore {
+    fn drop(&mut self) {
+        SYSTEMS.lock().remove(&self.number);
     }
 }
 
@@ -209,11 +209,11 @@ impl SystemCore {
 
     /// Whether askers and spawners may run actors of this dispatcher where they stand.
     #[inline]
-    pub(crate) fn runs_inline(&self, dispatcher: u8) -> bool {
+    pub(crate) fn runs_inline(&self, dispatcher: u8, host: &Host) -> bool {
         if self.env.is_simulated() {
             return self.env.random() & 1 == 0; // the seed says
         }
-        dispatcher == 0 || dispatcher >= FIRST_OWN
+        (dispatcher == 0 || dispatcher >= FIRST_OWN) && (host.worker().is_some() || self.env.is_here())
     }
 
     pub(crate) fn dispatcher_index(&self, dispatcher: &Dispatcher) -> Result<u8, SpawnError> {

@@ -49,6 +49,12 @@ pub enum StopProblem {
         /// Some of them.
         examples: Vec<String>,
     },
+    /// The tokio runtime was shut down before the system was stopped.
+    #[error("the runtime is gone: {count} actors ended with it, without their hooks")]
+    RuntimeGone {
+        /// How many.
+        count: usize,
+    },
     /// Threads of a dispatcher were still busy.
     #[error("{count} threads of the {dispatcher} dispatcher are still busy")]
     Threads {
@@ -118,6 +124,10 @@ impl Stopping {
         self.inner.lock().begun
     }
 
+    fn is_finished(&self) -> bool {
+        self.inner.lock().result.is_some()
+    }
+
     fn finish(&self, result: Result<(), StopError>) {
         let waiting = {
             let mut inner = self.inner.lock();
@@ -144,13 +154,33 @@ impl Stopping {
 pub(super) async fn stop(core: Arc<SystemCore>) -> Result<(), StopError> {
     let inside = Host::with(|host| host.ambient().id != 0).unwrap_or(false);
     if core.stopping.begin() {
-        let work = go_down(core.clone());
+        let unfinished = Unfinished(core.clone());
+        let work = async move {
+            go_down(unfinished.0.clone()).await;
+            drop(unfinished);
+        };
         core.env().spawn(Box::pin(work));
     }
     if inside {
         return Ok(());
     }
     poll_fn(|task| core.stopping.poll(task)).await
+}
+
+/// Ends a stop whose task was dropped: the runtime it should have run on is gone.
+struct Unfinished(Arc<SystemCore>);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        let core = &self.0;
+        if core.stopping.is_finished() {
+            return;
+        }
+        let count = core.directory().len().saturating_sub(3);
+        *core.guardians.lock() = None;
+        core.stopping.finish(Err(StopError(vec![StopProblem::RuntimeGone { count }])));
+        core.env().retire();
+    }
 }
 
 async fn go_down(core: Arc<SystemCore>) {

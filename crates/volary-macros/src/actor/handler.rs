@@ -118,7 +118,7 @@ fn settle(
     let body = settled(quote_spanned!(span=> outcome));
     (
         quote_spanned!(span=> impl ::core::future::Future<Output = #answer> + ::core::marker::Send),
-        quote_spanned!(span=> #volary::__private::mapped(#call, |outcome| { #body })),
+        quote_spanned!(span=> #volary::__private::mapped(#call, |outcome| -> #answer { #body })),
     )
 }
 

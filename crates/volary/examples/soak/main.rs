@@ -81,7 +81,7 @@ fn options(mut args: impl Iterator<Item = String>) -> Result<(u64, u64), String>
 async fn soak(seconds: u64, seed: u64) -> Vec<String> {
     let rounds = (seconds / 10).max(3);
     let time = Duration::from_secs(seconds) / u32::try_from(rounds).unwrap_or(u32::MAX);
-    let (mut problems, mut dead_letters, mut resident) = (Vec::new(), 0, 0);
+    let (mut problems, mut dead_letters, mut refused, mut resident) = (Vec::new(), 0, 0, 0);
     let threads = process::threads();
     for round in 0..rounds {
         let metrics = match tokio::spawn(self::round(seed.wrapping_add(round), time)).await {
@@ -96,9 +96,10 @@ async fn soak(seconds: u64, seed: u64) -> Vec<String> {
             }
         };
         dead_letters += metrics.dead_letters;
+        refused += metrics.refused;
         let _ = settled(|| read(Entry::Created) == read(Entry::Dropped) && process::threads() <= threads).await;
         problems.extend(
-            check(&metrics, dead_letters, threads)
+            check(&metrics, dead_letters, refused, threads)
                 .into_iter()
                 .map(|p| format!("round {round}: {p}")),
         );
@@ -228,7 +229,7 @@ async fn settled(condition: impl Fn() -> bool) -> bool {
     true
 }
 
-fn check(metrics: &Metrics, dead_letters: u64, threads: u64) -> Vec<String> {
+fn check(metrics: &Metrics, dead_letters: u64, refused: u64, threads: u64) -> Vec<String> {
     use Entry::*;
     let sum = |entries: &[Entry]| entries.iter().map(|entry| read(*entry)).sum::<u64>();
     let endings = [
@@ -257,6 +258,7 @@ fn check(metrics: &Metrics, dead_letters: u64, threads: u64) -> Vec<String> {
             sum(&[Accepted, Refused, Withdrawn]),
         ),
         ("messages lost = dead letters", read(Lost), dead_letters),
+        ("messages refused, as counted by the runtime", read(Refused), refused),
         ("asks = endings", read(Asked), sum(&endings)),
         ("watched = Terminated", read(Watched), read(Terminated)),
         ("Terminated twice", read(TerminatedTwice), 0),

@@ -1,5 +1,11 @@
 //! What the contract tests share: waiting without sleeping, seeds, and an actor that does as it is told.
-#![allow(dead_code, unreachable_pub, missing_docs, clippy::unwrap_used, reason = "each file uses its part, in tests only")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    missing_docs,
+    clippy::unwrap_used,
+    reason = "each file uses its part, in tests only"
+)]
 
 use std::future::{Future, IntoFuture};
 use std::pin::{Pin, pin};
@@ -13,7 +19,7 @@ use volary::prelude::*;
 use volary::{ActorId, SeededEnv, SystemBuilder};
 
 /// Longer than anything takes that ends at all.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Waits for a condition on real threads.
 pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
@@ -47,7 +53,7 @@ pub fn within<T: Send + 'static>(what: &str, body: impl FnOnce() -> T + Send + '
     let thread = std::thread::spawn(move || {
         let _ = send.send(body());
     });
-    match receive.recv_timeout(PATIENCE) {
+    match receive.recv_timeout(3 * PATIENCE) {
         Ok(value) => value,
         Err(std::sync::mpsc::RecvTimeoutError::Timeout) => panic!("never ended: {what}"),
         Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => {
@@ -122,7 +128,9 @@ pub fn seeds<F: Future<Output = ()>>(story: impl Fn(SeededEnv) -> F + Send + 'st
 }
 
 pub fn builder(name: &str) -> SystemBuilder {
-    ActorSystem::builder(name).ignore_environment().settings(|s| s.log_config(false))
+    ActorSystem::builder(name)
+        .ignore_environment()
+        .settings(|s| s.log_config(false))
 }
 
 pub async fn system() -> ActorSystem {
@@ -160,7 +168,10 @@ impl Log {
         self.count(what) > 0
     }
     pub fn position(&self, what: &str) -> usize {
-        self.all().iter().position(|entry| entry == what).unwrap_or_else(|| panic!("no {what} in {:?}", self.all()))
+        self.all()
+            .iter()
+            .position(|entry| entry == what)
+            .unwrap_or_else(|| panic!("no {what} in {:?}", self.all()))
     }
 }
 
@@ -198,7 +209,11 @@ pub struct Desk {
 #[actor]
 impl Desk {
     pub fn new(log: &Log) -> Self {
-        Desk { log: log.clone(), handled: 0, gone: OnDrop(log.clone(), "dropped") }
+        Desk {
+            log: log.clone(),
+            handled: 0,
+            gone: OnDrop(log.clone(), "dropped"),
+        }
     }
 
     fn started(&mut self) {
@@ -272,6 +287,12 @@ impl Desk {
     fn terminated(&mut self, gone: Terminated) {
         self.log.push(format!("gone {}", gone.path()));
     }
+}
+
+/// Makes desks that write into this log.
+pub fn a_desk(log: &Log) -> impl Fn() -> Desk + Send + Sync + Clone + use<> {
+    let log = log.clone();
+    move || Desk::new(&log)
 }
 
 /// A gate, and what opens it.

@@ -38,7 +38,7 @@ impl Counter {
     pub fn wrapped(&mut self, _: Wrapped<u8>) {}
 }
 
-fn covers<P: volary::__private::Covers<A>, A>() {}
+fn covers<P: volary::__private::Covers<A>, A: volary::Actor>() {}
 fn accepts<P: volary::__private::Accepts<M>, M: Message>() {}
 
 fn main() {
