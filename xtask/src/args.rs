@@ -33,9 +33,7 @@ impl Args {
             let word = self.words.remove(at);
             value = Some(match word.split_once('=') {
                 Some((_, value)) => value.to_owned(),
-                None if at < self.words.len() && !self.words[at].starts_with("--") => {
-                    self.words.remove(at)
-                }
+                None if at < self.words.len() && !self.words[at].starts_with("--") => self.words.remove(at),
                 None => return Err(Failure::Usage(format!("{name} needs a value"))),
             });
         }
@@ -46,9 +44,8 @@ impl Args {
     pub(crate) fn number(&mut self, name: &'static str) -> Result<Option<u64>, Failure> {
         self.option(name)?
             .map(|text| {
-                text.parse().map_err(|_| {
-                    Failure::Usage(format!("{name} needs a whole number, not `{text}`"))
-                })
+                text.parse()
+                    .map_err(|_| Failure::Usage(format!("{name} needs a whole number, not `{text}`")))
             })
             .transpose()
     }
@@ -112,10 +109,7 @@ mod tests {
         assert_eq!(args.option("--json"), Ok(Some("out.json".to_owned())));
         assert_eq!(args.number("--seconds"), Ok(Some(5)));
         assert_eq!(args.number("--seeds"), Ok(None));
-        assert_eq!(
-            args.positional(),
-            Ok(vec!["tell".to_owned(), "ask".to_owned()])
-        );
+        assert_eq!(args.positional(), Ok(vec!["tell".to_owned(), "ask".to_owned()]));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::args::Args;
 use crate::failure::{Failure, Outcome};
 use crate::invocation::Invocation;
-use crate::workspace::{self, BENCH_PACKAGE};
+use crate::workspace::{self, BENCH_MANIFEST};
 
 const CHART: &str = "docs/bench.svg";
 
@@ -16,14 +16,13 @@ pub(crate) fn run(mut args: Args) -> Outcome {
     let quick = args.flag("--quick");
     let json = args.option("--json")?;
     let workloads = args.positional()?;
-    let json =
-        json.unwrap_or_else(|| workspace::relative(&workspace::target_dir().join("bench.json")));
+    let json = json.unwrap_or_else(|| workspace::relative(&workspace::target_dir().join("bench.json")));
     if let Some(directory) = workspace::root().join(&json).parent() {
         create(directory)?;
     }
-    let call = Invocation::cargo(["run", "--release", "-p", BENCH_PACKAGE, "--"]);
-    call.args(forwarded(quick, &json, &workloads))
-        .run("bench")?;
+    // A workspace of its own: its peers stay out of everybody's lock file.
+    let call = Invocation::cargo(["run", "--release", "--manifest-path", BENCH_MANIFEST, "--"]);
+    call.args(forwarded(quick, &json, &workloads)).run("bench")?;
     eprintln!("    figures: {json}");
     Ok(())
 }
@@ -57,13 +56,7 @@ mod tests {
             forwarded(false, "b.json", &[]).join(" "),
             "all --json b.json --svg docs/bench.svg"
         );
-        assert_eq!(
-            forwarded(true, "b.json", &[]).join(" "),
-            "all --quick --json b.json"
-        );
-        assert_eq!(
-            forwarded(false, "b.json", &tell).join(" "),
-            "all --json b.json tell"
-        );
+        assert_eq!(forwarded(true, "b.json", &[]).join(" "), "all --quick --json b.json");
+        assert_eq!(forwarded(false, "b.json", &tell).join(" "), "all --json b.json tell");
     }
 }

@@ -26,9 +26,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Usage(text) | Failure::Missing(text) | Failure::Failed(text) => {
-                f.write_str(text)
-            }
+            Failure::Usage(text) | Failure::Missing(text) | Failure::Failed(text) => f.write_str(text),
         }
     }
 }

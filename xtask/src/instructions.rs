@@ -30,15 +30,7 @@ pub(crate) fn run(mut args: Args) -> Outcome {
         eprintln!("skipped: instructions: valgrind is not installed");
         return Ok(());
     }
-    Invocation::cargo([
-        "build",
-        "--release",
-        "-p",
-        "volary",
-        "--example",
-        "instructions",
-    ])
-    .run("build")?;
+    Invocation::cargo(["build", "--release", "-p", "volary", "--example", "instructions"]).run("build")?;
     let binary = workspace::target_dir().join("release/examples/instructions");
     let listed = Invocation::new(&binary).arg("--list").output()?;
     let cases = selected(&listed, &wanted)?;
@@ -89,11 +81,7 @@ fn cost(binary: &Path, case: &str) -> Result<f64, Failure> {
 fn count(binary: &Path, case: &str, operations: u64) -> Result<u64, Failure> {
     let file = out_file(case, operations);
     let call = Invocation::new("valgrind")
-        .args([
-            "--quiet",
-            "--tool=callgrind",
-            "--toggle-collect=volary_measured",
-        ])
+        .args(["--quiet", "--tool=callgrind", "--toggle-collect=volary_measured"])
         .arg(format!("--callgrind-out-file={}", file.display()))
         .arg(binary)
         .args([case, &operations.to_string()]);
@@ -138,9 +126,7 @@ fn report(costs: &Costs, baseline: &Costs) -> Outcome {
         let change = (now / before - 1.0) * 100.0;
         eprintln!("{case:<24} {now:>12.1} {before:>12.1} {change:>+8.1}%");
         if change > TOLERANCE_PERCENT {
-            worse.push(format!(
-                "{case} costs {now:.1} instructions instead of {before:.1}"
-            ));
+            worse.push(format!("{case} costs {now:.1} instructions instead of {before:.1}"));
         }
     }
     if worse.is_empty() {
@@ -176,9 +162,7 @@ fn parse_baseline(text: &str) -> Result<Costs, String> {
 }
 
 fn write_baseline(path: &Path, baseline: &Costs) -> Outcome {
-    let cases = baseline
-        .iter()
-        .map(|(case, cost)| (case.clone(), Value::from(*cost)));
+    let cases = baseline.iter().map(|(case, cost)| (case.clone(), Value::from(*cost)));
     let text = format!("{:#}\n", Value::Object(cases.collect()));
     let written = match path.parent() {
         Some(directory) => fs::create_dir_all(directory).and_then(|()| fs::write(path, text)),
@@ -194,10 +178,7 @@ mod tests {
     use super::*;
 
     fn costs(cases: &[(&str, f64)]) -> Costs {
-        cases
-            .iter()
-            .map(|(case, cost)| ((*case).to_owned(), *cost))
-            .collect()
+        cases.iter().map(|(case, cost)| ((*case).to_owned(), *cost)).collect()
     }
 
     #[test]
@@ -210,33 +191,20 @@ mod tests {
     #[test]
     fn a_case_may_be_five_percent_worse_but_not_more() {
         let baseline = costs(&[("tell", 100.0), ("ask", 200.0)]);
-        assert_eq!(
-            report(&costs(&[("tell", 104.9), ("ask", 120.0)]), &baseline),
-            Ok(())
-        );
+        assert_eq!(report(&costs(&[("tell", 104.9), ("ask", 120.0)]), &baseline), Ok(()));
         let failure = report(&costs(&[("tell", 105.1)]), &baseline).expect_err("5.1 % is too much");
-        assert!(
-            failure.to_string().contains("tell costs 105.1"),
-            "{failure}"
-        );
+        assert!(failure.to_string().contains("tell costs 105.1"), "{failure}");
     }
 
     #[test]
     fn a_case_without_a_baseline_is_named() {
-        let failure =
-            report(&costs(&[("spawn", 9.0)]), &Costs::new()).expect_err("nothing to compare with");
-        assert!(
-            failure.to_string().contains("spawn has no baseline"),
-            "{failure}"
-        );
+        let failure = report(&costs(&[("spawn", 9.0)]), &Costs::new()).expect_err("nothing to compare with");
+        assert!(failure.to_string().contains("spawn has no baseline"), "{failure}");
     }
 
     #[test]
     fn the_baseline_is_an_object_of_positive_numbers() {
-        assert_eq!(
-            parse_baseline(r#"{"tell": 123.4}"#),
-            Ok(costs(&[("tell", 123.4)]))
-        );
+        assert_eq!(parse_baseline(r#"{"tell": 123.4}"#), Ok(costs(&[("tell", 123.4)])));
         assert!(parse_baseline("[]").is_err());
         assert!(parse_baseline(r#"{"tell": "fast"}"#).is_err());
         assert!(parse_baseline(r#"{"tell": 0}"#).is_err());
@@ -248,10 +216,7 @@ mod tests {
             selected("tell\nask\n", &[]),
             Ok(vec!["tell".to_owned(), "ask".to_owned()])
         );
-        assert_eq!(
-            selected("tell\nask\n", &["ask".to_owned()]),
-            Ok(vec!["ask".to_owned()])
-        );
+        assert_eq!(selected("tell\nask\n", &["ask".to_owned()]), Ok(vec!["ask".to_owned()]));
         assert!(selected("tell\nask\n", &["spawn".to_owned()]).is_err());
     }
 }

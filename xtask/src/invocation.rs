@@ -107,10 +107,7 @@ impl Invocation {
     pub(crate) fn output(mut self) -> Result<String, Failure> {
         self.command.stderr(Stdio::inherit());
         let shown = self.shown();
-        let output = self
-            .command
-            .output()
-            .map_err(|error| not_started(&shown, &error))?;
+        let output = self.command.output().map_err(|error| not_started(&shown, &error))?;
         if output.status.success() {
             Ok(String::from_utf8_lossy(&output.stdout).into_owned())
         } else {
@@ -129,10 +126,7 @@ impl Invocation {
 
     /// The command line as one would type it.
     pub(crate) fn shown(&self) -> String {
-        let args = self
-            .command
-            .get_args()
-            .map(|arg| quoted(&arg.to_string_lossy()));
+        let args = self.command.get_args().map(|arg| quoted(&arg.to_string_lossy()));
         self.environment
             .iter()
             .cloned()
@@ -170,11 +164,7 @@ impl Step {
 
     pub(crate) fn end<T>(self, outcome: &Result<T, Failure>) {
         let verdict = if outcome.is_ok() { "ok" } else { "FAILED" };
-        eprintln!(
-            "    {}: {verdict} in {}",
-            self.title,
-            in_words(self.begun.elapsed())
-        );
+        eprintln!("    {}: {verdict} in {}", self.title, in_words(self.begun.elapsed()));
     }
 }
 
@@ -192,9 +182,7 @@ fn ended(shown: &str, status: ExitStatus) -> Failure {
 }
 
 fn not_started(shown: &str, error: &io::Error) -> Failure {
-    Failure::Missing(format!(
-        "this command could not be started ({error}):\n  {shown}"
-    ))
+    Failure::Missing(format!("this command could not be started ({error}):\n  {shown}"))
 }
 
 fn quoted(word: &str) -> String {

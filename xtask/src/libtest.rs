@@ -67,10 +67,7 @@ impl Tally {
         } else if is_start(line) {
             self.end_binary();
             self.running = true;
-        } else if let Some((name, verdict)) = line
-            .strip_prefix("test ")
-            .and_then(|test| test.rsplit_once(" ... "))
-        {
+        } else if let Some((name, verdict)) = line.strip_prefix("test ").and_then(|test| test.rsplit_once(" ... ")) {
             if verdict == "FAILED" {
                 self.failed_names.push(name.to_owned());
             } else if let Some(reason) = verdict.strip_prefix("ignored") {
@@ -120,9 +117,7 @@ impl Tally {
 fn is_start(line: &str) -> bool {
     line.strip_prefix("running ")
         .and_then(|rest| rest.split_once(' '))
-        .is_some_and(|(number, unit)| {
-            number.parse::<u64>().is_ok() && matches!(unit, "test" | "tests")
-        })
+        .is_some_and(|(number, unit)| number.parse::<u64>().is_ok() && matches!(unit, "test" | "tests"))
 }
 
 /// The number before `word` in `ok. 3 passed; 0 failed; 1 ignored; 0 measured; …`
@@ -141,8 +136,7 @@ fn skip_note(line: &str) -> Option<&str> {
         Some((test, _)) if test.starts_with("test ") => &line[test.len() + " ... ".len()..],
         _ => line,
     };
-    line.strip_prefix("skipped: ")
-        .filter(|note| note.contains(": "))
+    line.strip_prefix("skipped: ").filter(|note| note.contains(": "))
 }
 
 #[cfg(test)]

@@ -135,21 +135,17 @@ fn dispatch(name: &str, mut words: Vec<String>) -> Outcome {
 }
 
 fn find(name: &str) -> Result<&'static Subcommand, Failure> {
-    COMMANDS
-        .iter()
-        .find(|command| command.name == name)
-        .ok_or_else(|| {
-            let names = COMMANDS.iter().map(|command| command.name);
-            Failure::Usage(match nearest::nearest(name, names) {
-                Some(close) => format!("no such command; did you mean `cargo xtask {close}`?"),
-                None => "no such command; `cargo xtask help` lists them".to_owned(),
-            })
+    COMMANDS.iter().find(|command| command.name == name).ok_or_else(|| {
+        let names = COMMANDS.iter().map(|command| command.name);
+        Failure::Usage(match nearest::nearest(name, names) {
+            Some(close) => format!("no such command; did you mean `cargo xtask {close}`?"),
+            None => "no such command; `cargo xtask help` lists them".to_owned(),
         })
+    })
 }
 
 fn help() -> String {
-    let mut text =
-        String::from("The commands of the project. Usage: cargo xtask COMMAND [OPTIONS]\n\n");
+    let mut text = String::from("The commands of the project. Usage: cargo xtask COMMAND [OPTIONS]\n\n");
     for command in COMMANDS {
         text += &format!("  {:<13} {}\n", command.name, command.about);
     }
@@ -157,10 +153,7 @@ fn help() -> String {
 }
 
 fn usage(command: &Subcommand) -> String {
-    format!(
-        "cargo xtask {} {}\n  {}",
-        command.name, command.options, command.about
-    )
+    format!("cargo xtask {} {}\n  {}", command.name, command.options, command.about)
 }
 
 #[cfg(test)]
@@ -180,10 +173,7 @@ mod tests {
     #[test]
     fn unknown_command_suggests_the_nearest() {
         let failure = dispatch("benhc", Vec::new()).expect_err("`benhc` is not a command");
-        assert!(
-            failure.to_string().contains("`cargo xtask bench`"),
-            "{failure}"
-        );
+        assert!(failure.to_string().contains("`cargo xtask bench`"), "{failure}");
         assert_eq!(failure.exit_code(), 2);
     }
 }

@@ -21,8 +21,7 @@ pub(crate) fn run(args: Args) -> Outcome {
         ("miri, tree borrows", format!("{flags} -Zmiri-tree-borrows")),
     ];
     for (title, flags) in passes {
-        let call = nightly(["miri", "test", "-p", "volary-core", "--lib", &filter])
-            .env("MIRIFLAGS", flags.trim());
+        let call = nightly(["miri", "test", "-p", "volary-core", "--lib", &filter]).env("MIRIFLAGS", flags.trim());
         libtest::run(title, call)?;
     }
     Ok(())
@@ -42,10 +41,7 @@ fn ensure_installed() -> Outcome {
         )))
     };
     if !Invocation::new("rustup").arg("--version").succeeds() {
-        return missing(
-            "rustup, which provides the nightly toolchain,",
-            "https://rustup.rs",
-        );
+        return missing("rustup, which provides the nightly toolchain,", "https://rustup.rs");
     }
     if !nightly(["--version"]).succeeds() {
         return missing(

@@ -1,16 +1,11 @@
 //! The known word closest to a mistyped one.
 
 /// The candidate with the fewest edits, if it is close enough to be what was meant.
-pub(crate) fn nearest<'a>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()
         .map(|candidate| (distance(word, candidate), candidate))
-        .filter(|(edits, candidate)| {
-            *edits <= 1.max(candidate.len() / 3) || candidate.starts_with(word)
-        })
+        .filter(|(edits, candidate)| *edits <= 1.max(candidate.len() / 3) || candidate.starts_with(word))
         .min_by_key(|(edits, _)| *edits)
         .map(|(_, candidate)| candidate)
 }

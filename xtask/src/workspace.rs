@@ -8,13 +8,13 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::invocation::Invocation;
 
-/// The package of the side-by-side measurements. Its peers are heavy, so it is built only when asked for.
-pub(crate) const BENCH_PACKAGE: &str = "volary-bench";
+/// The side-by-side measurements. Their peers are heavy, so they are a workspace of their own, built only when asked for.
+pub(crate) const BENCH_MANIFEST: &str = "bench/Cargo.toml";
 
 /// The directory above this package.
 pub(crate) fn root() -> PathBuf {
-    let package = env::var_os("CARGO_MANIFEST_DIR")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    let package =
+        env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
     package.parent().map(Path::to_path_buf).unwrap_or(package)
 }
 
@@ -27,19 +27,12 @@ pub(crate) fn target_dir() -> PathBuf {
 
 /// `path` as seen from the workspace root, for messages.
 pub(crate) fn relative(path: &Path) -> String {
-    path.strip_prefix(root())
-        .unwrap_or(path)
-        .display()
-        .to_string()
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
 }
 
 /// The arguments that select everything but the measurements.
 pub(crate) fn all_but_bench() -> Vec<&'static str> {
-    if root().join("bench/Cargo.toml").exists() {
-        vec!["--workspace", "--exclude", BENCH_PACKAGE]
-    } else {
-        vec!["--workspace"]
-    }
+    vec!["--workspace"]
 }
 
 pub(crate) enum Dependencies {
@@ -55,8 +48,7 @@ pub(crate) fn packages(dependencies: Dependencies) -> Result<Vec<Value>, Failure
     }
     let text = call.output()?;
     let unreadable = |why: &str| Failure::Failed(format!("cargo metadata: {why}"));
-    let mut metadata: Value =
-        serde_json::from_str(&text).map_err(|error| unreadable(&error.to_string()))?;
+    let mut metadata: Value = serde_json::from_str(&text).map_err(|error| unreadable(&error.to_string()))?;
     match metadata["packages"].take() {
         Value::Array(packages) => Ok(packages),
         _ => Err(unreadable("no packages")),

@@ -6,7 +6,10 @@
 //! ```text
 //!   reference ──▶ mailbox ──▶ dispatch ──▶ (turn) ──▶ cell ──▶ handler
 //! ```
-#![cfg_attr(test, allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::disallowed_macros))]
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::disallowed_macros)
+)]
 #![cfg_attr(any(volary_loom, volary_shuttle), allow(dead_code, unused_imports))]
 
 mod actor;
@@ -22,8 +25,8 @@ pub mod time;
 pub mod tree;
 
 pub use actor::{
-    Actor, Context, Directive, Dispatcher, Failure, Fault, Handler, IntoFailure, MailboxKind, Message, OrFault, Product,
-    Props, Rejection, Respond, SyncHandler, Task,
+    Actor, Context, Directive, Dispatcher, Failure, Fault, Handler, IntoFailure, MailboxKind, Message, OrFault,
+    Product, Props, Rejection, Respond, SyncHandler, Task,
 };
 pub use cell::MessageList;
 pub use env::{BoxTask, Driver, Env, SeededEnv};

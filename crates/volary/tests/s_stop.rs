@@ -56,40 +56,54 @@ fn s13_a_stop_kills_what_does_not_stop_in_time_and_says_so() {
 /// A handler that keeps its thread for ever cannot be ended; the stop says so and returns.
 #[test]
 fn s13_a_stop_with_a_stuck_handler_returns_and_names_it() {
-    for dispatcher in [Dispatcher::Default, Dispatcher::Blocking, Dispatcher::Pinned] {
-        let (open, gate) = std::sync::mpsc::channel();
-        let problems = within("the stop of a system with a stuck handler", move || {
-            let runtime = tokio::runtime::Builder::new_multi_thread()
-                .worker_threads(2)
-                .enable_all()
-                .build()
-                .unwrap();
-            let problems = runtime.block_on(async {
-                let system = builder("stuck")
-                    .settings(|s| s.stop_timeout(Duration::from_millis(50)))
-                    .start()
-                    .await
-                    .unwrap();
-                let log = Log::new();
-                let desk = system
-                    .spawn(a_desk(&log))
-                    .named("stuck")
-                    .dispatcher(dispatcher)
-                    .await
-                    .unwrap();
-                desk.tell(Block { gate }).unwrap();
-                eventually_async("it blocks", || log.has("blocking")).await;
-                system.stop().await.unwrap_err().problems().to_vec()
-            });
-            runtime.shutdown_background();
-            problems
-        });
-        drop(open);
-        let stuck = problems.iter().any(
-            |problem| matches!(problem, StopProblem::Stuck { examples, .. } if examples.contains(&"/user/stuck".to_owned())),
-        );
-        assert!(stuck, "{problems:?}");
+    let stories: Vec<_> = [Dispatcher::Default, Dispatcher::Blocking, Dispatcher::Pinned]
+        .into_iter()
+        .map(|dispatcher| std::thread::spawn(move || stuck_on(dispatcher)))
+        .collect();
+    for story in stories {
+        story.join().unwrap();
     }
+}
+
+fn stuck_on(dispatcher: Dispatcher) {
+    let (open, gate) = std::sync::mpsc::channel();
+    let log = Log::new();
+    let factory = a_desk(&log);
+    let wanted = dispatcher.clone();
+    let (desk, problems) = within("the stop of a system with a stuck handler", move || {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
+        let outcome = runtime.block_on(async {
+            let system = builder("stuck")
+                .settings(|s| s.stop_timeout(Duration::from_millis(50)))
+                .start()
+                .await
+                .unwrap();
+            let desk = system.spawn(factory).named("stuck").dispatcher(wanted).await.unwrap();
+            desk.tell(Block { gate }).unwrap();
+            eventually_async("it blocks", || log.has("blocking")).await;
+            let error = system.stop().await.unwrap_err();
+            (desk, error.problems().to_vec())
+        });
+        runtime.shutdown_background();
+        outcome
+    });
+    let named = |examples: &[String]| examples == ["/user/stuck"];
+    let killed = problems
+        .iter()
+        .filter(|p| matches!(p, StopProblem::Killed { examples, .. } if named(examples)))
+        .count();
+    let stuck = problems
+        .iter()
+        .filter(|p| matches!(p, StopProblem::Stuck { examples, .. } if named(examples)))
+        .count();
+    assert_eq!((killed, stuck), (1, 1), "{dispatcher:?}: {problems:?}");
+    // When it lets go after all, it ends as it was told, long after its system.
+    drop(open);
+    eventually("the end of the stuck one", || !desk.is_alive());
 }
 
 #[tokio::test]

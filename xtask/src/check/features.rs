@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::failure::Outcome;
 use crate::invocation::Invocation;
-use crate::workspace::{self, BENCH_PACKAGE, Dependencies};
+use crate::workspace::{self, Dependencies};
 
 pub(super) fn check() -> Outcome {
     for package in workspace::packages(Dependencies::Left)?
@@ -22,8 +22,7 @@ pub(super) fn check() -> Outcome {
                 "" => format!("{name} without features"),
                 features => format!("{name} with {features}"),
             };
-            let mut call =
-                Invocation::cargo(["check", "--quiet", "-p", name, "--no-default-features"]);
+            let mut call = Invocation::cargo(["check", "--quiet", "-p", name, "--no-default-features"]);
             if !combination.is_empty() {
                 call = call.args(["--features", &combination]);
             }
@@ -39,10 +38,10 @@ fn is_library(package: &Value) -> bool {
         .into_iter()
         .flatten()
         .filter_map(|target| target["kind"].as_array());
-    let library = kinds
+
+    kinds
         .flatten()
-        .any(|kind| matches!(kind.as_str(), Some("lib" | "rlib" | "proc-macro")));
-    library && package["name"] != BENCH_PACKAGE
+        .any(|kind| matches!(kind.as_str(), Some("lib" | "rlib" | "proc-macro")))
 }
 
 /// The features a user can name: `default` is a list of others, and a leading underscore marks internal ones.
@@ -62,11 +61,7 @@ fn combinations(features: &[&str]) -> Vec<String> {
     let mut all = vec![String::new()];
     for (at, first) in features.iter().enumerate() {
         all.push((*first).to_owned());
-        all.extend(
-            features[at + 1..]
-                .iter()
-                .map(|second| format!("{first},{second}")),
-        );
+        all.extend(features[at + 1..].iter().map(|second| format!("{first},{second}")));
     }
     all
 }
@@ -77,10 +72,7 @@ mod tests {
 
     #[test]
     fn none_alone_and_in_pairs() {
-        assert_eq!(
-            combinations(&["a", "b", "c"]),
-            ["", "a", "a,b", "a,c", "b", "b,c", "c"]
-        );
+        assert_eq!(combinations(&["a", "b", "c"]), ["", "a", "a,b", "a,c", "b", "b,c", "c"]);
         assert_eq!(combinations(&["a"]), ["", "a"]);
     }
 
@@ -94,8 +86,7 @@ mod tests {
         assert!(is_library(&package));
         assert_eq!(features(&package), ["metrics", "toml"]);
         let program: Value =
-            serde_json::from_str(r#"{"name": "b", "targets": [{"kind": ["bin"]}]}"#)
-                .expect("a package of valid JSON");
+            serde_json::from_str(r#"{"name": "b", "targets": [{"kind": ["bin"]}]}"#).expect("a package of valid JSON");
         assert!(!is_library(&program));
         assert!(features(&program).is_empty());
     }

@@ -37,10 +37,7 @@ pub(super) fn check() -> Outcome {
 
 /// The files git knows, or all but build output where git cannot be asked.
 fn project_files(root: &Path) -> BTreeSet<PathBuf> {
-    let listed = Command::new("git")
-        .args(["ls-files", "-z"])
-        .current_dir(root)
-        .output();
+    let listed = Command::new("git").args(["ls-files", "-z"]).current_dir(root).output();
     match listed {
         Ok(output) if output.status.success() && !output.stdout.is_empty() => {
             let names = String::from_utf8_lossy(&output.stdout);
@@ -76,11 +73,10 @@ pub(super) fn below(directory: &Path, skipped: &[&str]) -> BTreeSet<PathBuf> {
 
 fn has_local_path(line: &str) -> bool {
     LOCAL.iter().any(|directory| {
-        line.match_indices(&format!("/{directory}/"))
-            .any(|(at, _)| {
-                let before = &line[..at];
-                before.ends_with("file://") || !before.ends_with(continues_a_path)
-            })
+        line.match_indices(&format!("/{directory}/")).any(|(at, _)| {
+            let before = &line[..at];
+            before.ends_with("file://") || !before.ends_with(continues_a_path)
+        })
     })
 }
 

@@ -13,8 +13,7 @@ use crate::failure::Outcome;
 use crate::workspace;
 
 /// The crates that may contain `unsafe`, and the modules in which they may. All others forbid it in `lib.rs`.
-const UNSAFE_HOMES: &[(&str, &[&str])] =
-    &[("volary-core", &["cell", "mailbox", "dispatch", "reference"])];
+const UNSAFE_HOMES: &[(&str, &[&str])] = &[("volary-core", &["cell", "mailbox", "dispatch", "reference"])];
 /// How far above its block a `SAFETY:` comment may stand, not counting lines of comment.
 const SAFETY_REACH: usize = 6;
 
@@ -68,8 +67,7 @@ fn check_crate(name: &str, directory: &Path) -> Vec<Finding> {
     for source in &sources {
         let module = source.path.strip_prefix(directory).unwrap_or(&source.path);
         let place = workspace::relative(&source.path);
-        let mut found =
-            |line: usize, what: &str| findings.push((place.clone(), line, what.to_owned()));
+        let mut found = |line: usize, what: &str| findings.push((place.clone(), line, what.to_owned()));
         if !homes.iter().any(|home| is_within(module, home)) {
             source
                 .unsafe_words()
@@ -84,10 +82,7 @@ fn check_crate(name: &str, directory: &Path) -> Vec<Finding> {
                 .environment()
                 .for_each(|(line, call)| found(line, &format!("`{call}` outside `env`")));
         }
-        if homes.is_empty()
-            && module == Path::new("lib.rs")
-            && !source.code.contains("#![forbid(unsafe_code)]")
-        {
+        if homes.is_empty() && module == Path::new("lib.rs") && !source.code.contains("#![forbid(unsafe_code)]") {
             found(1, "`#![forbid(unsafe_code)]` is missing");
         }
     }
@@ -121,9 +116,7 @@ impl Source {
     /// The files and directories of the modules this one declares for tests.
     fn test_files(&self) -> Vec<PathBuf> {
         let stem = self.path.with_extension("");
-        let is_directory_root = ["lib", "main", "mod"]
-            .iter()
-            .any(|name| stem.ends_with(name));
+        let is_directory_root = ["lib", "main", "mod"].iter().any(|name| stem.ends_with(name));
         let directory = if is_directory_root {
             stem.parent().unwrap_or(&stem)
         } else {
@@ -199,12 +192,7 @@ mod tests {
         assert_eq!(unexplained("fn f() {\n    unsafe { g() }\n}"), [2]);
         assert_eq!(unexplained("unsafe impl Send for A {}"), [1]);
         assert!(unexplained("// SAFETY: g has no demands.\nunsafe { g() }").is_empty());
-        assert!(
-            unexplained(
-                "// SAFETY: first\n// and more\n// and more\n//\n//\n//\n//\nunsafe { g() }"
-            )
-            .is_empty()
-        );
+        assert!(unexplained("// SAFETY: first\n// and more\n// and more\n//\n//\n//\n//\nunsafe { g() }").is_empty());
         assert!(unexplained("unsafe { g() } // SAFETY: none").is_empty());
         assert_eq!(
             unexplained("// SAFETY: far\na;\nb;\nc;\nd;\ne;\nf;\nunsafe { g() }"),
@@ -215,10 +203,7 @@ mod tests {
 
     #[test]
     fn a_signature_is_not_a_claim() {
-        assert!(
-            unexplained("unsafe fn f() {}\ntype F = unsafe fn();\n#![forbid(unsafe_code)]")
-                .is_empty()
-        );
+        assert!(unexplained("unsafe fn f() {}\ntype F = unsafe fn();\n#![forbid(unsafe_code)]").is_empty());
     }
 
     #[test]
@@ -240,20 +225,10 @@ mod tests {
     #[test]
     fn test_modules_lead_to_their_files() {
         let declares = "#[cfg(test)]\nmod tests;";
-        let expected = |directory: &str| {
-            [format!("{directory}tests.rs"), format!("{directory}tests")].map(PathBuf::from)
-        };
-        assert_eq!(
-            source("src/lib.rs", declares).test_files(),
-            expected("src/")
-        );
-        assert_eq!(
-            source("src/cell/mod.rs", declares).test_files(),
-            expected("src/cell/")
-        );
-        assert_eq!(
-            source("src/cell.rs", declares).test_files(),
-            expected("src/cell/")
-        );
+        let expected =
+            |directory: &str| [format!("{directory}tests.rs"), format!("{directory}tests")].map(PathBuf::from);
+        assert_eq!(source("src/lib.rs", declares).test_files(), expected("src/"));
+        assert_eq!(source("src/cell/mod.rs", declares).test_files(), expected("src/cell/"));
+        assert_eq!(source("src/cell.rs", declares).test_files(), expected("src/cell/"));
     }
 }

@@ -9,10 +9,7 @@ use crate::workspace::{self, Dependencies};
 pub(super) fn check() -> Outcome {
     let packages = workspace::packages(Dependencies::Included)?;
     let findings = packages.iter().filter_map(objection).collect();
-    none_of(
-        findings,
-        "dependencies whose licence is not on the allow-list",
-    )?;
+    none_of(findings, "dependencies whose licence is not on the allow-list")?;
     eprintln!("    {} packages", packages.len());
     Ok(())
 }

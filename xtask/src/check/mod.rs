@@ -14,29 +14,19 @@ use crate::args::Args;
 use crate::failure::{Failure, Outcome};
 use crate::invocation::{Invocation, Step, in_words};
 use crate::nearest::nearest;
-use crate::workspace::{self, BENCH_PACKAGE};
+use crate::workspace::{self, BENCH_MANIFEST};
 
 type Check = fn() -> Outcome;
 
 /// The name of each step, in order, and what runs it.
 const STEPS: &[(&str, Check)] = &[
     ("format", format),
-    ("files", || {
-        timed("files", "no local paths, no giants", files::check)
-    }),
+    ("files", || timed("files", "no local paths, no giants", files::check)),
     ("laws", || {
-        timed(
-            "laws",
-            "unsafe in its places, the environment injected",
-            laws::check,
-        )
+        timed("laws", "unsafe in its places, the environment injected", laws::check)
     }),
     ("licences", || {
-        timed(
-            "licences",
-            "every dependency against the allow-list",
-            licences::check,
-        )
+        timed("licences", "every dependency against the allow-list", licences::check)
     }),
     ("clippy", clippy),
     ("docs", docs),
@@ -96,8 +86,8 @@ fn clippy_bench() -> Outcome {
     Invocation::cargo([
         "clippy",
         "--all-targets",
-        "-p",
-        BENCH_PACKAGE,
+        "--manifest-path",
+        BENCH_MANIFEST,
         "--",
         "-D",
         "warnings",
@@ -117,8 +107,5 @@ fn none_of(findings: Vec<String>, what: &str) -> Outcome {
     if findings.is_empty() {
         return Ok(());
     }
-    Err(Failure::Failed(format!(
-        "{what}:\n  {}",
-        findings.join("\n  ")
-    )))
+    Err(Failure::Failed(format!("{what}:\n  {}", findings.join("\n  "))))
 }

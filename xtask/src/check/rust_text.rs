@@ -24,13 +24,11 @@ pub(super) fn code_of(source: &str) -> String {
 
 /// Whether `word` stands in `code` on its own; each place where it does.
 pub(super) fn words<'a>(code: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
-    code.match_indices(word)
-        .map(|(at, _)| at)
-        .filter(move |at| {
-            let before = code[..*at].chars().next_back();
-            let after = code[*at + word.len()..].chars().next();
-            !before.is_some_and(is_word) && !after.is_some_and(is_word)
-        })
+    code.match_indices(word).map(|(at, _)| at).filter(move |at| {
+        let before = code[..*at].chars().next_back();
+        let after = code[*at + word.len()..].chars().next();
+        !before.is_some_and(is_word) && !after.is_some_and(is_word)
+    })
 }
 
 /// The line of the byte `at`, counted from one.
@@ -46,11 +44,7 @@ fn is_word(c: char) -> bool {
 fn not_code(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = &bytes[at..];
     match rest {
-        [b'/', b'/', ..] => Some(
-            rest.iter()
-                .position(|byte| *byte == b'\n')
-                .unwrap_or(rest.len()),
-        ),
+        [b'/', b'/', ..] => Some(rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len())),
         [b'/', b'*', ..] => Some(block_comment(rest)),
         [b'"', ..] => Some(string(rest)),
         [b'\'', ..] => character(rest),
@@ -131,18 +125,12 @@ mod tests {
     use super::*;
 
     fn words_of(source: &str) -> String {
-        code_of(source)
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
+        code_of(source).split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     #[test]
     fn comments_are_not_code() {
-        assert_eq!(
-            words_of("a // unsafe\nb /* unsafe /* nested */ unsafe */ c"),
-            "a b c"
-        );
+        assert_eq!(words_of("a // unsafe\nb /* unsafe /* nested */ unsafe */ c"), "a b c");
         assert_eq!(words_of("/// unsafe { }\nfn f() {}"), "fn f() {}");
         assert_eq!(words_of("a /* open"), "a");
     }
@@ -153,10 +141,7 @@ mod tests {
             words_of(r#"a("un\"safe", 'x', '\'', '\u{1F600}', 'é')"#),
             "a( , , , , )"
         );
-        assert_eq!(
-            words_of("a(r#\"un\"safe\"#, br\"x\\\", b\"y\")"),
-            "a( , b , b )"
-        );
+        assert_eq!(words_of("a(r#\"un\"safe\"#, br\"x\\\", b\"y\")"), "a( , b , b )");
         assert_eq!(words_of("var\"text\" r#move"), "var r#move");
     }
 
@@ -173,17 +158,12 @@ mod tests {
         let source = "let a = \"é\n\"; // x\nunsafe {}";
         let code = code_of(source);
         assert_eq!(code.len(), source.len());
-        let places: Vec<usize> = words(&code, "unsafe")
-            .map(|at| line_number(&code, at))
-            .collect();
+        let places: Vec<usize> = words(&code, "unsafe").map(|at| line_number(&code, at)).collect();
         assert_eq!(places, [3]);
     }
 
     #[test]
     fn words_stand_alone() {
-        assert_eq!(
-            words("unsafe_code unsafe nunsafe (unsafe)", "unsafe").count(),
-            2
-        );
+        assert_eq!(words("unsafe_code unsafe nunsafe (unsafe)", "unsafe").count(), 2);
     }
 }

@@ -21,10 +21,7 @@ const ALLOWED: &[&str] = &[
 
 /// Whether `expression` leaves a choice that consists of allowed licences only, or why it cannot be read.
 pub(super) fn is_allowed(expression: &str) -> Result<bool, String> {
-    let spaced = expression
-        .replace('(', " ( ")
-        .replace(')', " ) ")
-        .replace('/', " OR ");
+    let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let mut reader = Reader {
         words: spaced.split_whitespace().collect(),
         at: 0,
@@ -114,10 +111,7 @@ mod tests {
         assert_eq!(is_allowed("MIT"), Ok(true));
         assert_eq!(is_allowed("GPL-3.0-only"), Ok(false));
         assert_eq!(is_allowed("GPL-3.0-only OR MIT"), Ok(true));
-        assert_eq!(
-            is_allowed("MIT OR Apache-2.0 OR LGPL-2.1-or-later"),
-            Ok(true)
-        );
+        assert_eq!(is_allowed("MIT OR Apache-2.0 OR LGPL-2.1-or-later"), Ok(true));
         assert_eq!(is_allowed("MIT/Apache-2.0"), Ok(true));
         assert_eq!(is_allowed("GPL-2.0 / MPL-2.0"), Ok(false));
     }
@@ -133,23 +127,14 @@ mod tests {
     #[test]
     fn and_binds_tighter_than_or() {
         assert_eq!(is_allowed("MIT OR Apache-2.0 AND GPL-3.0-only"), Ok(true));
-        assert_eq!(
-            is_allowed("(MIT OR Apache-2.0) AND GPL-3.0-only"),
-            Ok(false)
-        );
+        assert_eq!(is_allowed("(MIT OR Apache-2.0) AND GPL-3.0-only"), Ok(false));
         assert_eq!(is_allowed("GPL-3.0-only AND MIT OR ((ISC))"), Ok(true));
     }
 
     #[test]
     fn an_exception_is_part_of_the_licence() {
-        assert_eq!(
-            is_allowed("Apache-2.0 WITH LLVM-exception OR GPL-3.0-only"),
-            Ok(true)
-        );
-        assert_eq!(
-            is_allowed("GPL-2.0-only WITH Classpath-exception-2.0"),
-            Ok(false)
-        );
+        assert_eq!(is_allowed("Apache-2.0 WITH LLVM-exception OR GPL-3.0-only"), Ok(true));
+        assert_eq!(is_allowed("GPL-2.0-only WITH Classpath-exception-2.0"), Ok(false));
         assert_eq!(is_allowed("MIT WITH strings-attached"), Ok(false));
     }
 

@@ -61,15 +61,10 @@ fn test_items(code: &str) -> Vec<Item> {
 /// Whether an attribute says that what follows exists in tests only.
 fn is_test_only(attribute: &str) -> bool {
     let text: String = attribute.split_whitespace().collect();
-    let Some(condition) = text
-        .strip_prefix("cfg(")
-        .and_then(|text| text.strip_suffix(')'))
-    else {
+    let Some(condition) = text.strip_prefix("cfg(").and_then(|text| text.strip_suffix(')')) else {
         return text == "test";
     };
-    let all_of = condition.starts_with("all(")
-        && !condition.contains("any(")
-        && !condition.contains("not(test");
+    let all_of = condition.starts_with("all(") && !condition.contains("any(") && !condition.contains("not(test");
     condition == "test" || (all_of && words(condition, "test").next().is_some())
 }
 
@@ -111,18 +106,12 @@ mod tests {
     use super::*;
 
     fn left(code: &str) -> String {
-        without_tests(code)
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
+        without_tests(code).split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     #[test]
     fn test_items_go() {
-        assert_eq!(
-            left("a; #[cfg(test)] mod tests { fn f() { x[0] } } b;"),
-            "a; b;"
-        );
+        assert_eq!(left("a; #[cfg(test)] mod tests { fn f() { x[0] } } b;"), "a; b;");
         assert_eq!(left("#[cfg(all(test, volary_loom))] mod loom; b;"), "b;");
         assert_eq!(left("#[test] #[ignore] fn f(a: [u8; 3]) { x } b"), "b");
         assert_eq!(left("#![cfg(test)] a b"), "");
@@ -143,9 +132,7 @@ mod tests {
     #[test]
     fn modules_in_files_of_their_own_are_named() {
         assert_eq!(
-            test_modules(
-                "#[cfg(test)] mod tests; mod b; #[cfg(all(test, x))] pub(crate) mod loom;"
-            ),
+            test_modules("#[cfg(test)] mod tests; mod b; #[cfg(all(test, x))] pub(crate) mod loom;"),
             ["tests", "loom"]
         );
         assert!(test_modules("#[cfg(test)] use a::b; #[cfg(test)] mod tests { }").is_empty());

@@ -30,7 +30,10 @@ pin_project! {
 
 impl<F, T: Send + 'static, R: Rejection> Answering<F, T, R> {
     pub(super) fn new(handler: F, reply: ReplyTo<T, R>) -> Self {
-        Answering { handler, reply: Some(reply) }
+        Answering {
+            handler,
+            reply: Some(reply),
+        }
     }
 }
 
@@ -46,7 +49,9 @@ where
     fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         let outcome = ready!(this.handler.poll(task));
-        let Some(reply) = this.reply.take() else { return Poll::Ready(Ok(())) };
+        let Some(reply) = this.reply.take() else {
+            return Poll::Ready(Ok(()));
+        };
         Poll::Ready(match outcome {
             Ok(answer) => {
                 reply.send(answer);

@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime};
 
 use super::traits::{Actor, Product, Respond};
 use crate::cell::{Here, message_table};
+use crate::events::Terminated;
 use crate::reference::{ActorId, ActorRef, Spawn, Target};
 use crate::system::ActorSystem;
-use crate::events::Terminated;
 use crate::time::Moment;
 use crate::tree::Path;
 
@@ -37,7 +37,11 @@ pub struct Context<A> {
 
 impl<A> Context<A> {
     pub(crate) fn new(here: Here, sender: u64) -> Self {
-        Context { here, sender, actor: PhantomData }
+        Context {
+            here,
+            sender,
+            actor: PhantomData,
+        }
     }
 
     /// The system this actor lives in.
@@ -273,7 +277,10 @@ impl<A: Actor> Context<A> {
 
 impl<A> std::fmt::Debug for Context<A> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Context").field("path", &self.path()).field("sender", &self.sender()).finish()
+        f.debug_struct("Context")
+            .field("path", &self.path())
+            .field("sender", &self.sender())
+            .finish()
     }
 }
 

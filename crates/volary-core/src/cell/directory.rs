@@ -46,7 +46,9 @@ fn split(id: u64) -> (usize, usize, u32) {
 
 impl Directory {
     pub(crate) fn new() -> Self {
-        Directory { shelves: std::array::from_fn(|_| Mutex::default()) }
+        Directory {
+            shelves: std::array::from_fn(|_| Mutex::default()),
+        }
     }
 
     /// Enters an actor that is being made and gives it an id. `lane` spreads makers over the shelves.
@@ -56,8 +58,13 @@ impl Directory {
         let place = match shelf.free.pop() {
             Some(place) => place,
             None => {
-                let place = u32::try_from(shelf.places.len()).ok().filter(|p| *p < 1 << PLACE_BITS)?;
-                shelf.places.push(Place { generation: 1, cell: std::ptr::null() });
+                let place = u32::try_from(shelf.places.len())
+                    .ok()
+                    .filter(|p| *p < 1 << PLACE_BITS)?;
+                shelf.places.push(Place {
+                    generation: 1,
+                    cell: std::ptr::null(),
+                });
                 place
             }
         };

@@ -17,7 +17,7 @@ use std::ptr::{self, NonNull};
 
 use super::links::Extras;
 use super::state::{HIGH, StateWord};
-use super::{Phase, Links};
+use super::{Links, Phase};
 use crate::actor::{Directive, Fault};
 use crate::dispatch::{FrameHead, Host, Step};
 use crate::mailbox::{Growth, Log, MessageTable};
@@ -370,4 +370,3 @@ impl Drop for WeakCell {
         unsafe { release_weak(self.0) }
     }
 }
-

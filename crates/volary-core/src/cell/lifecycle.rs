@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::header::{CellRef, Header};
 use super::state::{CONTROL, DRAIN, GRACE_OVER, KILL, PAUSED, RESTART, STOP, SUSPENDED, WOKEN};
-use super::{grace_waker, Watcher};
+use super::{Watcher, grace_waker};
 use crate::actor::{Directive, Fault};
 use crate::dispatch::{Ending, Host, Step, contain, discard, resume};
 use crate::events::{DeadReason, Lifecycle};
@@ -95,7 +95,8 @@ fn after_failed_attempt(cell: &Header, host: &Host, attempt: u32, fault: Fault) 
 }
 
 fn has_children(cell: &Header) -> bool {
-    cell.extras_if_any().is_some_and(|extras| !extras.links.lock().children.is_empty())
+    cell.extras_if_any()
+        .is_some_and(|extras| !extras.links.lock().children.is_empty())
 }
 
 fn finish_start(cell: &Header) -> Alive {
@@ -250,10 +251,14 @@ pub(crate) fn resume_frame(cell: &Header, host: &Host) -> Alive {
     }
     cell.state.clear(SUSPENDED | WOKEN);
     cancel_alarm(cell);
-    completed(cell, host, match step {
-        Step::Faulted(fault) => Some(fault),
-        _ => None,
-    })
+    completed(
+        cell,
+        host,
+        match step {
+            Step::Faulted(fault) => Some(fault),
+            _ => None,
+        },
+    )
 }
 
 fn completed(cell: &Header, host: &Host, fault: Option<Fault>) -> Alive {
@@ -362,7 +367,10 @@ fn continue_after_children(cell: &Header, host: &Host) -> Alive {
 
 fn continue_ending(cell: &Header, host: &Host) -> Alive {
     cell.phase.set(Phase::Ending);
-    if cell.extras_if_any().is_some_and(|extras| extras.links.lock().without_actor) {
+    if cell
+        .extras_if_any()
+        .is_some_and(|extras| extras.links.lock().without_actor)
+    {
         return end(cell, host);
     }
     // SAFETY: we own the actor, which is there: `without_actor` says when not.
@@ -377,12 +385,26 @@ fn abandon(cell: &Header, host: &Host) -> Alive {
         Phase::Running => recheck(cell),
         Phase::Starting => {
             let patience = cell.system().settings().init_timeout();
-            retry_start(cell, host, Fault::msg(format!("`started` took longer than {patience:?}")))
+            retry_start(
+                cell,
+                host,
+                Fault::msg(format!("`started` took longer than {patience:?}")),
+            )
         }
         phase => {
-            let hook = if phase == Phase::Stopping { "stopping" } else { "stopped" };
+            let hook = if phase == Phase::Stopping {
+                "stopping"
+            } else {
+                "stopped"
+            };
             let grace = cell.system().settings().stop_grace();
-            completed(cell, host, Some(Fault::msg(format!("the `{hook}` hook took longer than {grace:?} and was dropped"))))
+            completed(
+                cell,
+                host,
+                Some(Fault::msg(format!(
+                    "the `{hook}` hook took longer than {grace:?} and was dropped"
+                ))),
+            )
         }
     }
 }
@@ -439,7 +461,10 @@ fn abort_tasks(cell: &Header) {
 /// The last step. The cell is kept until the turn is over, and not touched again.
 fn end(cell: &Header, host: &Host) -> Alive {
     let system = cell.system();
-    if !cell.extras_if_any().is_some_and(|extras| extras.links.lock().without_actor) {
+    if !cell
+        .extras_if_any()
+        .is_some_and(|extras| extras.links.lock().without_actor)
+    {
         drop_actor(cell, host);
     }
     abort_tasks(cell);
@@ -483,12 +508,24 @@ fn end(cell: &Header, host: &Host) -> Alive {
             let mut links = extras.links.lock();
             links.ended = true;
             let starter = links.starter.take();
-            let fault = if starter.is_some() { links.start_fault.take() } else { None };
-            (std::mem::take(&mut links.watchers), std::mem::take(&mut links.mourners), starter, fault)
+            let fault = if starter.is_some() {
+                links.start_fault.take()
+            } else {
+                None
+            };
+            (
+                std::mem::take(&mut links.watchers),
+                std::mem::take(&mut links.mourners),
+                starter,
+                fault,
+            )
         };
         notify(cell, watchers);
         if let Some(starter) = starter {
-            let stopped = || StartError { attempts: 1, fault: Fault::msg("stopped while it was starting") };
+            let stopped = || StartError {
+                attempts: 1,
+                fault: Fault::msg("stopped while it was starting"),
+            };
             starter.send(Err(start_fault.unwrap_or_else(stopped)));
         }
         mourners.into_iter().for_each(std::task::Waker::wake);

@@ -82,7 +82,12 @@ pub(crate) struct Bound {
 
 impl Bound {
     pub(crate) fn new(capacity: u64, waits: bool) -> Self {
-        Bound { capacity, waits, waiting: AtomicBool::new(false), wakers: Mutex::new(VecDeque::new()) }
+        Bound {
+            capacity,
+            waits,
+            waiting: AtomicBool::new(false),
+            wakers: Mutex::new(VecDeque::new()),
+        }
     }
 
     /// Leaves a waker to be called when there is room. The caller looks once more afterwards.
@@ -136,7 +141,10 @@ impl Header {
     }
 
     fn made_room_in_bound(&self) {
-        if let Some(Extras { mailbox: MailboxRule::Bounded(bound), .. }) = self.extras_if_any()
+        if let Some(Extras {
+            mailbox: MailboxRule::Bounded(bound),
+            ..
+        }) = self.extras_if_any()
             && self.log.depth() <= bound.capacity / 2
         {
             fence(SeqCst);
@@ -146,7 +154,11 @@ impl Header {
 
     /// The mailbox is closed: whoever waits for room is told so.
     pub(crate) fn release_senders(&self) {
-        if let Some(Extras { mailbox: MailboxRule::Bounded(bound), .. }) = self.extras_if_any() {
+        if let Some(Extras {
+            mailbox: MailboxRule::Bounded(bound),
+            ..
+        }) = self.extras_if_any()
+        {
             bound.wake_all();
         }
     }
@@ -168,7 +180,8 @@ impl Header {
 impl Header {
     /// The children, oldest first.
     pub(crate) fn children(&self) -> Vec<CellRef> {
-        self.extras_if_any().map_or_else(Vec::new, |extras| extras.links.lock().children.list())
+        self.extras_if_any()
+            .map_or_else(Vec::new, |extras| extras.links.lock().children.list())
     }
 
     pub(crate) fn child(&self, name: &str) -> Option<CellRef> {

@@ -18,7 +18,9 @@ const HOUR: Duration = Duration::from_secs(3600);
 fn in_system<F: Future<Output = ()>>(body: impl FnOnce(ActorSystem) -> F) {
     let env = SeededEnv::new(11);
     env.block_on(async {
-        let system = ActorSystem::builder("miri").environment(env.clone()).settings(|s| s.log_config(false));
+        let system = ActorSystem::builder("miri")
+            .environment(env.clone())
+            .settings(|s| s.log_config(false));
         let system = system.start().await.unwrap();
         body(system.clone()).await;
         system.stop().await.unwrap();
@@ -91,12 +93,27 @@ fn miri_handler_answers_suspends_panics_and_is_dropped_in_place() {
         let drops = Drops::default();
         let actor = system.spawn(worker).await.unwrap();
         assert_eq!(*actor.ask(Job(Do::Answer, drops.token())).await.unwrap(), 1);
-        assert_eq!(*actor.ask(Job(Do::Suspend, drops.token())).timeout(2 * HOUR).await.unwrap(), 2);
+        assert_eq!(
+            *actor
+                .ask(Job(Do::Suspend, drops.token()))
+                .timeout(2 * HOUR)
+                .await
+                .unwrap(),
+            2
+        );
         let failed = actor.ask(Job(Do::Panic, drops.token())).await.unwrap_err();
         assert!(matches!(failed, AskError::Failed(fault) if fault.is_panic()));
-        let failed = actor.ask(Job(Do::SuspendThenPanic, drops.token())).timeout(2 * HOUR).await.unwrap_err();
+        let failed = actor
+            .ask(Job(Do::SuspendThenPanic, drops.token()))
+            .timeout(2 * HOUR)
+            .await
+            .unwrap_err();
         assert!(matches!(failed, AskError::Failed(_)));
-        assert_eq!(*actor.ask(Job(Do::Answer, drops.token())).await.unwrap(), 1, "rebuilt by the factory");
+        assert_eq!(
+            *actor.ask(Job(Do::Answer, drops.token())).await.unwrap(),
+            1,
+            "rebuilt by the factory"
+        );
         assert_eq!(drops.count(), 5);
     });
 }
@@ -107,8 +124,17 @@ fn miri_suspended_handler_is_killed_and_stopped() {
         let drops = Drops::default();
         for end in [ActorRef::<Worker>::kill, ActorRef::<Worker>::stop] {
             let actor = system.spawn(worker).await.unwrap();
-            let mut ask = pin!(actor.ask(Job(Do::Suspend, drops.token())).timeout(9 * HOUR).into_future());
-            assert!(ask.as_mut().poll(&mut TaskContext::from_waker(Waker::noop())).is_pending());
+            let mut ask = pin!(
+                actor
+                    .ask(Job(Do::Suspend, drops.token()))
+                    .timeout(9 * HOUR)
+                    .into_future()
+            );
+            assert!(
+                ask.as_mut()
+                    .poll(&mut TaskContext::from_waker(Waker::noop()))
+                    .is_pending()
+            );
             actor.tell(Job(Do::Answer, drops.token())).unwrap(); // stays behind: a dead letter
             system.sleep(Duration::from_millis(1)).await;
             end(&actor);
@@ -128,11 +154,21 @@ fn miri_ask_is_cancelled_before_during_and_after() {
         drop(actor.ask(Job(Do::Answer, drops.token())).into_future());
         {
             let mut ask = pin!(actor.ask(Job(Do::Suspend, drops.token())).into_future());
-            assert!(ask.as_mut().poll(&mut TaskContext::from_waker(Waker::noop())).is_pending());
+            assert!(
+                ask.as_mut()
+                    .poll(&mut TaskContext::from_waker(Waker::noop()))
+                    .is_pending()
+            );
             system.sleep(Duration::from_millis(1)).await; // begun, wherever the seed lets it run
         }
-        let late = actor.ask(Job(Do::Answer, drops.token())).timeout(Duration::from_millis(5)).await;
-        assert!(matches!(late, Err(AskError::Timeout { .. })), "the suspended handler is in front of it");
+        let late = actor
+            .ask(Job(Do::Answer, drops.token()))
+            .timeout(Duration::from_millis(5))
+            .await;
+        assert!(
+            matches!(late, Err(AskError::Timeout { .. })),
+            "the suspended handler is in front of it"
+        );
         system.sleep(2 * HOUR).await;
         assert_eq!(*actor.ask(Job(Do::Answer, drops.token())).await.unwrap(), 2);
         assert_eq!(drops.count(), 4);
@@ -289,6 +325,9 @@ fn miri_tree_is_watched_restarted_and_torn_down() {
         assert_eq!(parent.ask(Gone).await.unwrap(), 1);
         parent.restart();
         assert_eq!(parent.ask(Gone).await.unwrap(), 0);
-        assert!(system.lookup::<Worker>("/user/p/c1").is_some(), "the new incarnation has children of its own");
+        assert!(
+            system.lookup::<Worker>("/user/p/c1").is_some(),
+            "the new incarnation has children of its own"
+        );
     });
 }

@@ -54,6 +54,8 @@ pub(crate) const RESTART: u32 = 1 << 12;
 pub(crate) const HIGH: u32 = 1 << 13;
 /// A message came while the owner was about to rest.
 const NUDGED: u32 = 1 << 14;
+/// A turn run for an asker was timed once.
+pub(crate) const TIMED: u32 = 1 << 15;
 
 pub(crate) struct StateWord(AtomicU32);
 
@@ -215,7 +217,10 @@ impl StateWord {
     pub(crate) fn die(&self) {
         let mut state = self.0.load(Relaxed);
         loop {
-            match self.0.compare_exchange_weak(state, state & !RUN | DEAD, AcqRel, Relaxed) {
+            match self
+                .0
+                .compare_exchange_weak(state, state & !RUN | DEAD, AcqRel, Relaxed)
+            {
                 Ok(_) => return,
                 Err(seen) => state = seen,
             }
@@ -335,7 +340,10 @@ mod loom_model {
             stopper.join().unwrap();
             toy.run_queued();
             assert!(toy.state.has(STOP));
-            assert!(!toy.state.has(CONTROL), "the control bit was looked at by whoever owned the actor");
+            assert!(
+                !toy.state.has(CONTROL),
+                "the control bit was looked at by whoever owned the actor"
+            );
         });
     }
 

@@ -42,7 +42,9 @@ where
     let (layout, offset) = layout_of::<P::Actor, F>(name.len());
     // SAFETY: the layout is not empty.
     let memory = unsafe { alloc(layout) };
-    let Some(memory) = NonNull::new(memory) else { handle_alloc_error(layout) };
+    let Some(memory) = NonNull::new(memory) else {
+        handle_alloc_error(layout)
+    };
     let Some(id) = directory.insert(lane, memory.cast()) else {
         // SAFETY: just allocated, with this layout.
         unsafe { dealloc(memory.as_ptr(), layout) };
@@ -51,7 +53,10 @@ where
     // SAFETY: the memory has the layout of the cell, with the name behind it.
     unsafe {
         memory.cast::<Cell<P::Actor, F>>().write(Cell {
-            prefix: Prefix { header: Header::new(birth, id), actor: UnsafeCell::new(MaybeUninit::uninit()) },
+            prefix: Prefix {
+                header: Header::new(birth, id),
+                actor: UnsafeCell::new(MaybeUninit::uninit()),
+            },
             factory,
         });
         std::ptr::copy_nonoverlapping(name.as_ptr(), memory.as_ptr().add(offset), name.len());
@@ -153,7 +158,12 @@ unsafe fn name<A, F>(cell: &Header) -> &[u8] {
 }
 
 fn accepts<A: Actor>(message: TypeId) -> Option<&'static MessageTable> {
-    let mut list = MessageList { wanted: Some(message), found: None, count: 0, actor: PhantomData };
+    let mut list = MessageList {
+        wanted: Some(message),
+        found: None,
+        count: 0,
+        actor: PhantomData,
+    };
     A::messages(&mut list);
     list.found
 }
@@ -240,8 +250,12 @@ unsafe fn run<A: Respond<M>, M: Message>(cell: &Header, host: &Host, incoming: I
         };
     }
     // SAFETY: as above, for the time of the call.
-    let (mut context, actor) =
-        unsafe { (Context::new(Here::new(cell), incoming.envelope.sender), &mut *actor_ptr::<A>(cell)) };
+    let (mut context, actor) = unsafe {
+        (
+            Context::new(Here::new(cell), incoming.envelope.sender),
+            &mut *actor_ptr::<A>(cell),
+        )
+    };
     let answered = match contain(|| actor.handle_now(message, &mut context)) {
         // An answer that nobody waits for is dropped here, and its drop is user code.
         Ok(Ok(answer)) if std::mem::needs_drop::<M::Reply>() => contain(|| reply.send(answer)),
@@ -268,7 +282,9 @@ fn is_outdated<M: Message>(cell: &Header, sender: u64, message: &M) -> bool {
     if TypeId::of::<M>() != TypeId::of::<Terminated>() {
         return false;
     }
-    let Some(terminated) = (message as &dyn Any).downcast_ref::<Terminated>() else { return false };
+    let Some(terminated) = (message as &dyn Any).downcast_ref::<Terminated>() else {
+        return false;
+    };
     let id = terminated.id().raw();
     if sender != id {
         return false; // handed on by somebody: an ordinary message
@@ -285,7 +301,8 @@ unsafe fn discard<M: Message>(cell: &Header, incoming: Incoming, reason: DeadRea
     // SAFETY: as in `run`.
     let message: M = unsafe { incoming.take() };
     let reply = ReplyTo::<M::Reply, M::Rejection>::from_slot(incoming.envelope.reply);
-    cell.system().dead_letter(cell, incoming.envelope.sender, reason, message);
+    cell.system()
+        .dead_letter(cell, incoming.envelope.sender, reason, message);
     let ending = match reason {
         DeadReason::Stopped => Ending::Stopped,
         _ => Ending::NoReply,

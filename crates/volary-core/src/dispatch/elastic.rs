@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
@@ -26,7 +27,6 @@ pub(crate) struct Elastic {
     budget: u32,
     inner: Mutex<Inner>,
     work: Condvar,
-    left: Condvar,
     /// Length of the queue, for threads that look before they sleep.
     queued: AtomicUsize,
 }
@@ -37,6 +37,7 @@ struct Inner {
     threads: usize,
     idle: usize,
     closed: bool,
+    leavers: Vec<Waker>,
 }
 
 struct Item(Ready);
@@ -45,7 +46,13 @@ unsafe impl Send for Item {}
 
 impl Elastic {
     /// `keep_alive` of `None` keeps threads until the dispatcher is closed.
-    pub(crate) fn new(env: Arc<dyn Env>, name: String, limit: usize, keep_alive: Option<Duration>, budget: u32) -> Arc<Self> {
+    pub(crate) fn new(
+        env: Arc<dyn Env>,
+        name: String,
+        limit: usize,
+        keep_alive: Option<Duration>,
+        budget: u32,
+    ) -> Arc<Self> {
         Arc::new(Elastic {
             env,
             name,
@@ -54,7 +61,6 @@ impl Elastic {
             budget,
             inner: Mutex::default(),
             work: Condvar::new(),
-            left: Condvar::new(),
             queued: AtomicUsize::new(0),
         })
     }
@@ -109,7 +115,13 @@ impl Elastic {
             }
         }
         inner.threads -= 1;
-        self.left.notify_all();
+        let leavers = if inner.threads == 0 {
+            std::mem::take(&mut inner.leavers)
+        } else {
+            Vec::new()
+        };
+        drop(inner);
+        leavers.into_iter().for_each(Waker::wake);
     }
 
     /// Looks out for more for a moment: falling asleep and being woken costs more than that.
@@ -143,15 +155,14 @@ impl Elastic {
         self.work.notify_all();
     }
 
-    /// Waits until all threads have left, or `patience` is over. False: some are still busy.
-    pub(crate) fn join(&self, patience: Duration) -> bool {
+    /// Ready once all threads have left.
+    pub(crate) fn poll_closed(&self, task: &mut Context<'_>) -> Poll<()> {
         let mut inner = self.inner.lock();
-        while inner.threads > 0 {
-            if self.left.wait_for(&mut inner, patience).timed_out() {
-                return false;
-            }
+        if inner.threads == 0 {
+            return Poll::Ready(());
         }
-        true
+        inner.leavers.push(task.waker().clone());
+        Poll::Pending
     }
 
     pub(crate) fn threads(&self) -> usize {

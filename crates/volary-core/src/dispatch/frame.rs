@@ -16,12 +16,14 @@ use std::task::{Context as TaskContext, Poll};
 use crate::actor::{Actor, Context, Fault};
 use crate::cell::{CellRef, Header, Here, waker_of};
 
-use super::contain::contain;
 use super::Step;
+use super::contain::contain;
 use super::host::{Ambient, Ending, Host};
 
 /// Finely graded where most handlers are: a hundred thousand suspended ones should not pay for slack.
-const CLASSES: [usize; 14] = [128, 192, 256, 320, 384, 448, 512, 640, 768, 1024, 1536, 2048, 4096, 8192];
+const CLASSES: [usize; 14] = [
+    128, 192, 256, 320, 384, 448, 512, 640, 768, 1024, 1536, 2048, 4096, 8192,
+];
 const ALIGN: usize = 16;
 const KEPT_PER_CLASS: usize = 32;
 
@@ -51,7 +53,9 @@ pub(crate) struct FramePool {
 
 impl FramePool {
     pub(crate) const fn new() -> Self {
-        FramePool { free: RefCell::new([const { Vec::new() }; CLASSES.len()]) }
+        FramePool {
+            free: RefCell::new([const { Vec::new() }; CLASSES.len()]),
+        }
     }
 
     /// Memory for a `T`, and the class it belongs to.
@@ -66,7 +70,10 @@ impl FramePool {
         let layout = layout_of(class, Layout::new::<T>());
         // SAFETY: a frame has a head, so the size is not zero.
         let memory = unsafe { alloc(layout) };
-        (NonNull::new(memory).unwrap_or_else(|| handle_alloc_error(layout)), class)
+        (
+            NonNull::new(memory).unwrap_or_else(|| handle_alloc_error(layout)),
+            class,
+        )
     }
 
     #[inline]
@@ -109,7 +116,11 @@ const fn class_of(layout: Layout) -> u8 {
 }
 
 fn layout_of(class: u8, exact: Layout) -> Layout {
-    if usize::from(class) < CLASSES.len() { class_layout(usize::from(class)) } else { exact }
+    if usize::from(class) < CLASSES.len() {
+        class_layout(usize::from(class))
+    } else {
+        exact
+    }
 }
 
 const fn class_layout(class: usize) -> Layout {
@@ -167,7 +178,9 @@ where
 pub(crate) unsafe fn resume(cell: &Header, host: &Host) -> Step {
     // SAFETY: the caller's promise.
     unsafe {
-        let Some(frame) = cell.take_frame() else { return Step::Done };
+        let Some(frame) = cell.take_frame() else {
+            return Step::Done;
+        };
         host.set_request(frame.as_ref().deadline, 0);
         poll_and_keep(cell, host, frame)
     }
@@ -261,11 +274,13 @@ impl<F: Future> Future for Ambiently<F> {
             let this = self.get_unchecked_mut();
             (&this.actor, this.deadline, Pin::new_unchecked(&mut this.future))
         };
-        let set = |ambient| Host::with(|host| {
-            let before = host.ambient();
-            host.set_ambient(ambient);
-            before
-        });
+        let set = |ambient| {
+            Host::with(|host| {
+                let before = host.ambient();
+                host.set_ambient(ambient);
+                before
+            })
+        };
         let before = set(Ambient {
             actor: actor.as_ptr(),
             id: actor.id(),

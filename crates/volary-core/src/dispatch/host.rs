@@ -31,8 +31,14 @@ pub(crate) struct Ambient {
 }
 
 impl Ambient {
-    pub(crate) const OUTSIDE: Ambient =
-        Ambient { actor: ptr::null(), id: 0, deadline: 0, patience: 0, depth: 0, in_turn: false };
+    pub(crate) const OUTSIDE: Ambient = Ambient {
+        actor: ptr::null(),
+        id: 0,
+        deadline: 0,
+        patience: 0,
+        depth: 0,
+        in_turn: false,
+    };
 }
 
 /// How a `ReplyTo` that is dropped just now ends its ask.
@@ -152,7 +158,9 @@ impl Host {
     pub(crate) fn bury(&self) {
         // One at a time: the last reference may drop a factory, which is user code.
         loop {
-            let Some(cell) = self.graves.borrow_mut().pop() else { return };
+            let Some(cell) = self.graves.borrow_mut().pop() else {
+                return;
+            };
             drop(cell);
         }
     }

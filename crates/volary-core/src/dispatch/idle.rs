@@ -28,7 +28,10 @@ pub(crate) struct Idle {
 
 impl Idle {
     pub(crate) fn new(workers: usize) -> Self {
-        Idle { counts: AtomicU32::new(0), sleepers: Mutex::new(Vec::with_capacity(workers)) }
+        Idle {
+            counts: AtomicU32::new(0),
+            sleepers: Mutex::new(Vec::with_capacity(workers)),
+        }
     }
 
     /// Something was queued: the worker to wake, if one should be.
@@ -73,7 +76,11 @@ impl Idle {
     pub(crate) fn sleep(&self, worker: usize, searching: bool) {
         let mut sleepers = self.sleepers.lock();
         sleepers.push(worker);
-        let change = if searching { ASLEEP.wrapping_sub(SEARCHING) } else { ASLEEP };
+        let change = if searching {
+            ASLEEP.wrapping_sub(SEARCHING)
+        } else {
+            ASLEEP
+        };
         self.counts.fetch_add(change, SeqCst);
         drop(sleepers);
         fence(SeqCst);

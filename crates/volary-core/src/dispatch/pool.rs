@@ -14,9 +14,9 @@ use super::ring::{Ready, Ring};
 use super::worker::Worker;
 use crate::cell::Header;
 use crate::env::Env;
-use crate::time::Moment;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::*};
+use crate::time::Moment;
 
 /// Decoys per pool; see [`Decoy`].
 const DECOYS: usize = 4;
@@ -166,7 +166,11 @@ impl Pool {
 
     /// How many messages a turn may handle; in simulation the seed says.
     pub(crate) fn turn_budget(&self) -> u32 {
-        if self.is_seeded() { 1 + self.env.random() as u32 % self.budget } else { self.budget }
+        if self.is_seeded() {
+            1 + self.env.random() as u32 % self.budget
+        } else {
+            self.budget
+        }
     }
 
     pub(crate) fn has_work(&self, index: usize) -> bool {
@@ -207,7 +211,12 @@ impl Pool {
         }
         for seat in &self.seats {
             let stuck = seat.last_in.load(Acquire);
-            if !stuck.is_null() && seat.last_in.compare_exchange(stuck, ptr::null_mut(), AcqRel, Relaxed).is_ok() {
+            if !stuck.is_null()
+                && seat
+                    .last_in
+                    .compare_exchange(stuck, ptr::null_mut(), AcqRel, Relaxed)
+                    .is_ok()
+            {
                 self.push_one(stuck);
             }
         }
@@ -252,7 +261,11 @@ impl Pool {
             return Poll::Ready(());
         }
         self.leavers.lock().push(task.waker().clone());
-        if self.live.load(Acquire) == 0 { Poll::Ready(()) } else { Poll::Pending }
+        if self.live.load(Acquire) == 0 {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
     }
 }
 
@@ -299,6 +312,10 @@ impl Future for DecoyTask {
     fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
         *self.0.waker.lock() = Some(task.waker().clone());
         self.0.armed.store(true, Release);
-        if self.0.ended.load(Acquire) { Poll::Ready(()) } else { Poll::Pending }
+        if self.0.ended.load(Acquire) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
     }
 }

@@ -41,7 +41,11 @@ impl Ring {
         let Ok(places) = places.into_boxed_slice().try_into() else {
             unreachable!("made with this very length")
         };
-        Ring { head: AtomicU64::new(0), tail: AtomicU32::new(0), places }
+        Ring {
+            head: AtomicU64::new(0),
+            tail: AtomicU32::new(0),
+            places,
+        }
     }
 
     fn place(&self, position: u32) -> &AtomicPtr<Header> {
@@ -75,9 +79,14 @@ impl Ring {
             }
             let half = CAPACITY as u32 / 2;
             let next = real.wrapping_add(half);
-            if self.head.compare_exchange(head, pack(next, next), AcqRel, Relaxed).is_ok() {
-                let mut out: Vec<Ready> =
-                    (0..half).map(|n| self.place(real.wrapping_add(n)).load(Relaxed).cast_const()).collect();
+            if self
+                .head
+                .compare_exchange(head, pack(next, next), AcqRel, Relaxed)
+                .is_ok()
+            {
+                let mut out: Vec<Ready> = (0..half)
+                    .map(|n| self.place(real.wrapping_add(n)).load(Relaxed).cast_const())
+                    .collect();
                 out.push(ready);
                 return overflow(&mut out);
             }
@@ -94,7 +103,11 @@ impl Ring {
                 return None;
             }
             let next_real = real.wrapping_add(1);
-            let next = if steal == real { pack(next_real, next_real) } else { pack(steal, next_real) };
+            let next = if steal == real {
+                pack(next_real, next_real)
+            } else {
+                pack(steal, next_real)
+            };
             match self.head.compare_exchange(head, next, AcqRel, Acquire) {
                 Ok(_) => return Some(self.place(real).load(Relaxed).cast_const()),
                 Err(seen) => head = seen,
@@ -210,7 +223,10 @@ mod tests {
                     thread::spawn(move || {
                         let own = Ring::new();
                         let first = ring.steal_into(&own).map(number);
-                        first.into_iter().chain(std::iter::from_fn(|| own.pop().map(number))).collect::<Vec<_>>()
+                        first
+                            .into_iter()
+                            .chain(std::iter::from_fn(|| own.pop().map(number)))
+                            .collect::<Vec<_>>()
                     })
                 };
                 let mut got = Vec::new();

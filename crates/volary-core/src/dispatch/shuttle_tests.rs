@@ -39,12 +39,17 @@ impl Env for ShuttleEnv {
     fn tokio(&self) -> Option<tokio::runtime::Handle> {
         None
     }
-    fn attach(&self, _: std::sync::Weak<dyn Driver>) {}
+    fn attach(&self, _: std::sync::Weak<dyn Driver>) -> std::io::Result<()> {
+        Ok(())
+    }
     fn timer_changed(&self, _: Moment) {}
 }
 
 fn check(scenario: impl Fn() + Send + Sync + 'static) {
-    let iterations = std::env::var("VOLARY_SHUTTLE_ITERATIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(2_000);
+    let iterations = std::env::var("VOLARY_SHUTTLE_ITERATIONS")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(2_000);
     shuttle::check_random(scenario, iterations);
 }
 
@@ -122,7 +127,10 @@ fn shuttle_nothing_is_lost_and_nobody_runs_twice() {
             sender.join().unwrap();
         }
         // One more ask comes behind everything that was sent.
-        assert_eq!(future::block_on(actor.ask(Token(counts.clone())).into_future()).unwrap(), 8);
+        assert_eq!(
+            future::block_on(actor.ask(Token(counts.clone())).into_future()).unwrap(),
+            8
+        );
         assert_eq!(counts.dropped.load(SeqCst), 8);
         future::block_on(system.stop()).unwrap();
     });
@@ -161,7 +169,11 @@ fn shuttle_stop_races_with_senders_and_every_message_ends_once() {
         future::block_on(actor.terminated());
         let accepted = sender.join().unwrap();
         let dead = system.metrics().dead_letters as usize;
-        assert_eq!(counts.handled.load(SeqCst) + dead, accepted, "accepted = handled + dead letters");
+        assert_eq!(
+            counts.handled.load(SeqCst) + dead,
+            accepted,
+            "accepted = handled + dead letters"
+        );
         assert_eq!(counts.dropped.load(SeqCst), 4, "each message is dropped exactly once");
         future::block_on(system.stop()).unwrap();
     });

@@ -171,7 +171,9 @@ impl Local {
         if self.pool.is_seeded() {
             return self.pool.push_one(ready); // the seed draws from one queue
         }
-        self.pool.seats[self.index].ring.push(ready, |more| self.pool.push_global(more));
+        self.pool.seats[self.index]
+            .ring
+            .push(ready, |more| self.pool.push_global(more));
     }
 
     /// Called for each message that is sent: a turn that sends many is long, so what it made ready
@@ -218,7 +220,10 @@ impl Local {
             return Some(ready);
         }
         self.last_in_run.set(0);
-        seat.ring.pop().or_else(|| self.take_last_in()).or_else(|| self.pop_global())
+        seat.ring
+            .pop()
+            .or_else(|| self.take_last_in())
+            .or_else(|| self.pop_global())
     }
 
     #[inline]
@@ -277,7 +282,10 @@ impl Local {
             }
             let seen = (ready.cast_const(), seat.pulse.turn());
             if self.suspects[victim].replace(seen) == seen
-                && seat.last_in.compare_exchange(ready, ptr::null_mut(), AcqRel, Relaxed).is_ok()
+                && seat
+                    .last_in
+                    .compare_exchange(ready, ptr::null_mut(), AcqRel, Relaxed)
+                    .is_ok()
             {
                 return Some(ready.cast_const());
             }

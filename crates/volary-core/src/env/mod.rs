@@ -76,7 +76,10 @@ pub trait Env: Send + Sync + 'static {
     /// Says whom to call when time passes.
     ///
     /// Weak: the system keeps its driver, and a driver that is gone is not called any more.
-    fn attach(&self, driver: Weak<dyn Driver>);
+    ///
+    /// # Errors
+    /// If time cannot be watched here; the system does not start then.
+    fn attach(&self, driver: Weak<dyn Driver>) -> std::io::Result<()>;
 
     /// The earliest timer has become earlier: call the driver at `next` at the latest.
     fn timer_changed(&self, next: Moment);

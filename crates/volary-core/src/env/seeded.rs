@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Weak};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, SystemTime};
 
@@ -128,7 +128,10 @@ impl SeededEnv {
             if self.step() || main.0.load(Ordering::SeqCst) {
                 continue;
             }
-            assert!(self.jump(), "deadlock: nothing is ready, no timer is set, and the main future still waits");
+            assert!(
+                self.jump(),
+                "deadlock: nothing is ready, no timer is set, and the main future still waits"
+            );
         }
     }
 
@@ -197,7 +200,10 @@ impl SeededEnv {
                 None => return true, // it has ended
             }
         };
-        let waker = Waker::from(Arc::new(TaskWaker { task: id, env: Arc::downgrade(&self.0) }));
+        let waker = Waker::from(Arc::new(TaskWaker {
+            task: id,
+            env: Arc::downgrade(&self.0),
+        }));
         let polled = Pin::new(&mut task).poll(&mut Context::from_waker(&waker));
         if polled.is_pending() {
             self.0.world.lock().tasks.insert(id, task);
@@ -280,8 +286,9 @@ impl Env for SeededEnv {
         true
     }
 
-    fn attach(&self, driver: Weak<dyn Driver>) {
+    fn attach(&self, driver: Weak<dyn Driver>) -> std::io::Result<()> {
         self.0.drivers.lock().push(driver);
+        Ok(())
     }
 
     fn timer_changed(&self, _: Moment) {}
@@ -290,6 +297,9 @@ impl Env for SeededEnv {
 impl std::fmt::Debug for SeededEnv {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let world = self.0.world.lock();
-        f.debug_struct("SeededEnv").field("now", &world.now).field("tasks", &world.tasks.len()).finish()
+        f.debug_struct("SeededEnv")
+            .field("now", &world.now)
+            .field("tasks", &world.tasks.len())
+            .finish()
     }
 }

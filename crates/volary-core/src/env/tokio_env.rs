@@ -2,12 +2,16 @@
 //!
 //! The runtime is the caller's when there is one, and one of our own otherwise.
 
-#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "this is the one place where the real world is touched")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "this is the one place where the real world is touched"
+)]
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
-use std::sync::{Arc, Weak};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::{Instant, SystemTime};
 
 use parking_lot::Mutex;
@@ -98,7 +102,7 @@ impl Env for TokioEnv {
         Some(self.handle.clone())
     }
 
-    fn attach(&self, driver: Weak<dyn Driver>) {
+    fn attach(&self, driver: Weak<dyn Driver>) -> std::io::Result<()> {
         let (clock, began) = (self.clock.clone(), self.began);
         let body = move || {
             while !clock.ended.load(Ordering::Acquire) {
@@ -111,10 +115,11 @@ impl Env for TokioEnv {
                 }
             }
         };
-        match std::thread::Builder::new().name("volary-clock".to_owned()).spawn(body) {
-            Ok(thread) => *self.clock.thread.lock() = Some(thread),
-            Err(error) => tracing::error!(%error, "no thread for the clock: timeouts will not fire"),
-        }
+        let thread = std::thread::Builder::new()
+            .name("volary-clock".to_owned())
+            .spawn(body)?;
+        *self.clock.thread.lock() = Some(thread);
+        Ok(())
     }
 
     fn timer_changed(&self, _: Moment) {

@@ -9,5 +9,8 @@ mod stream;
 
 pub use dead_letter::{DeadLetter, DeadReason};
 pub(crate) use lifecycle::Lifecycle;
-pub use lifecycle::{ActorFailed, ActorRestarted, ActorStarted, ActorStopped, MailboxHighWater, RejectionUnheard, SlowHandler, Terminated};
+pub use lifecycle::{
+    ActorFailed, ActorRestarted, ActorStarted, ActorStopped, MailboxHighWater, RejectionUnheard, SlowHandler,
+    Terminated,
+};
 pub use stream::{Event, EventStream, Lagged, Subscription};

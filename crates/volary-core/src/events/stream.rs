@@ -72,7 +72,11 @@ impl<E: Event> Topic<E> {
 
 enum Subscriber<E> {
     Queue(Weak<Queue<E>>),
-    Actor { id: u64, tell: Arc<TellFn<E>>, is_there: Arc<dyn Fn() -> bool + Send + Sync> },
+    Actor {
+        id: u64,
+        tell: Arc<TellFn<E>>,
+        is_there: Arc<dyn Fn() -> bool + Send + Sync>,
+    },
 }
 
 type TellFn<E> = dyn Fn(E) -> bool + Send + Sync;
@@ -81,9 +85,11 @@ impl<E> Clone for Subscriber<E> {
     fn clone(&self) -> Self {
         match self {
             Subscriber::Queue(queue) => Subscriber::Queue(queue.clone()),
-            Subscriber::Actor { id, tell, is_there } => {
-                Subscriber::Actor { id: *id, tell: tell.clone(), is_there: is_there.clone() }
-            }
+            Subscriber::Actor { id, tell, is_there } => Subscriber::Actor {
+                id: *id,
+                tell: tell.clone(),
+                is_there: is_there.clone(),
+            },
         }
     }
 }
@@ -179,9 +185,16 @@ impl EventStream {
     /// # }
     /// ```
     pub fn subscribe<E: Event>(&self) -> Subscription<E> {
-        let inner = Inner { events: VecDeque::new(), lost: 0, waker: None };
-        let queue = Arc::new(Queue { inner: Mutex::new(inner) });
-        self.topic::<E>().change(|subscribers| subscribers.push(Subscriber::Queue(Arc::downgrade(&queue))));
+        let inner = Inner {
+            events: VecDeque::new(),
+            lost: 0,
+            waker: None,
+        };
+        let queue = Arc::new(Queue {
+            inner: Mutex::new(inner),
+        });
+        self.topic::<E>()
+            .change(|subscribers| subscribers.push(Subscriber::Queue(Arc::downgrade(&queue))));
         Subscription { queue }
     }
 
@@ -230,8 +243,15 @@ impl EventStream {
         if let Some(topic) = self.topic_if_any::<E>() {
             return topic;
         }
-        let fresh: Arc<Topic<E>> = Arc::new(Topic { subscribers: Mutex::new(Arc::default()) });
-        let kept = self.topics.write().entry(TypeId::of::<E>()).or_insert_with(|| fresh.clone()).clone();
+        let fresh: Arc<Topic<E>> = Arc::new(Topic {
+            subscribers: Mutex::new(Arc::default()),
+        });
+        let kept = self
+            .topics
+            .write()
+            .entry(TypeId::of::<E>())
+            .or_insert_with(|| fresh.clone())
+            .clone();
         self.interest.fetch_or(bit_of::<E>(), SeqCst);
         kept.downcast().unwrap_or(fresh)
     }
@@ -239,7 +259,9 @@ impl EventStream {
 
 impl fmt::Debug for EventStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EventStream").field("types", &self.topics.read().len()).finish()
+        f.debug_struct("EventStream")
+            .field("types", &self.topics.read().len())
+            .finish()
     }
 }
 
@@ -338,6 +360,8 @@ impl<E: Event> Subscription<E> {
 
 impl<E> fmt::Debug for Subscription<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Subscription").field("waiting", &self.queue.inner.lock().events.len()).finish()
+        f.debug_struct("Subscription")
+            .field("waiting", &self.queue.inner.lock().events.len())
+            .finish()
     }
 }

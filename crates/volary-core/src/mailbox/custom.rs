@@ -76,7 +76,12 @@ pub struct Letter {
 unsafe impl Send for Letter {}
 
 impl Letter {
-    pub(crate) fn new<M: Any + Send>(receiver: CellRef, table: &'static MessageTable, envelope: Envelope, message: M) -> Self {
+    pub(crate) fn new<M: Any + Send>(
+        receiver: CellRef,
+        table: &'static MessageTable,
+        envelope: Envelope,
+        message: M,
+    ) -> Self {
         static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
         Letter {
             number: NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
@@ -139,11 +144,18 @@ impl Letter {
     /// Takes the message back out: it was refused, and goes to its sender.
     pub(crate) fn into_message<M: 'static>(mut self) -> Option<M> {
         self.reply = None;
-        self.message.take().and_then(|message| message.downcast::<M>().ok()).map(|message| *message)
+        self.message
+            .take()
+            .and_then(|message| message.downcast::<M>().ok())
+            .map(|message| *message)
     }
 
     fn envelope(&self) -> Envelope {
-        Envelope { sender: self.sender, deadline: self.deadline, reply: self.reply }
+        Envelope {
+            sender: self.sender,
+            deadline: self.deadline,
+            reply: self.reply,
+        }
     }
 
     /// Hands the message to `act` as if it lay in the log.
@@ -154,7 +166,10 @@ impl Letter {
         let mut place = [0_u64; INLINE_BYTES / 8];
         // SAFETY: the table belongs to the message, and its payload fits the place.
         unsafe { (self.table.unbox)(message, place.as_mut_ptr()) };
-        Some(act(self.table, Incoming::from_parts(self.table, envelope, place.as_mut_ptr())))
+        Some(act(
+            self.table,
+            Incoming::from_parts(self.table, envelope, place.as_mut_ptr()),
+        ))
     }
 }
 
@@ -178,7 +193,10 @@ impl Drop for Letter {
 
 impl std::fmt::Debug for Letter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Letter").field("message", &self.type_name()).field("sender", &self.sender()).finish_non_exhaustive()
+        f.debug_struct("Letter")
+            .field("message", &self.type_name())
+            .field("sender", &self.sender())
+            .finish_non_exhaustive()
     }
 }
 
@@ -193,7 +211,9 @@ pub(crate) static BELL: MessageTable = MessageTable {
 };
 
 unsafe fn ring(cell: &Header, host: &Host, _: Incoming) -> Step {
-    let Some(letter) = cell.next_letter() else { return Step::Done };
+    let Some(letter) = cell.next_letter() else {
+        return Step::Done;
+    };
     let delivered = letter.open(|_, incoming| crate::dispatch::deliver(cell, host, incoming));
     delivered.unwrap_or(Step::Done)
 }

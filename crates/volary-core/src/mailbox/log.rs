@@ -88,7 +88,10 @@ pub(crate) struct Word {
 #[cfg(volary_loom)]
 impl Word {
     pub(crate) fn new() -> Self {
-        Word { first: AtomicPtr::new(ptr::null_mut()), rest: loom::cell::UnsafeCell::new(0) }
+        Word {
+            first: AtomicPtr::new(ptr::null_mut()),
+            rest: loom::cell::UnsafeCell::new(0),
+        }
     }
     fn load(&self) -> First {
         self.first.load(Acquire)
@@ -114,7 +117,10 @@ pub(crate) struct Block {
 
 impl Block {
     pub(crate) fn boxed() -> Box<Block> {
-        Box::new(Block { next: AtomicPtr::new(ptr::null_mut()), words: [(); BLOCK_WORDS].map(|()| Word::new()) })
+        Box::new(Block {
+            next: AtomicPtr::new(ptr::null_mut()),
+            words: [(); BLOCK_WORDS].map(|()| Word::new()),
+        })
     }
 
     /// Makes a block as good as new.
@@ -233,8 +239,15 @@ impl Log {
                 let capacity = if word & INLINE == 0 { BLOCK_WORDS } else { INLINE_WORDS };
                 if offset + words <= capacity {
                     let region = self.tail.load(Acquire);
-                    match self.word.compare_exchange_weak(word, word.wrapping_add(ONE + words as u64), SeqCst, Acquire) {
-                        Ok(_) => return Ok(Room { first: self.place(region, offset) }),
+                    match self
+                        .word
+                        .compare_exchange_weak(word, word.wrapping_add(ONE + words as u64), SeqCst, Acquire)
+                    {
+                        Ok(_) => {
+                            return Ok(Room {
+                                first: self.place(region, offset),
+                            });
+                        }
                         Err(seen) => {
                             word = seen;
                             continue;
@@ -270,8 +283,14 @@ impl Log {
             let capacity = if word & INLINE == 0 { BLOCK_WORDS } else { INLINE_WORDS };
             if offset + words <= capacity {
                 let region = self.tail.load(Acquire);
-                if self.word.compare_exchange(word, word.wrapping_add(ONE + words as u64), SeqCst, Acquire).is_ok() {
-                    break Ok(Room { first: self.place(region, offset) });
+                if self
+                    .word
+                    .compare_exchange(word, word.wrapping_add(ONE + words as u64), SeqCst, Acquire)
+                    .is_ok()
+                {
+                    break Ok(Room {
+                        first: self.place(region, offset),
+                    });
                 }
                 continue;
             }
@@ -282,7 +301,11 @@ impl Log {
                 }
             }
             let block = fresh.take().unwrap_or_else(pool::take);
-            if self.word.compare_exchange(word, word | INSTALLING, SeqCst, Acquire).is_err() {
+            if self
+                .word
+                .compare_exchange(word, word | INSTALLING, SeqCst, Acquire)
+                .is_err()
+            {
                 fresh = Some(block);
                 continue;
             }
@@ -310,7 +333,9 @@ impl Log {
             // SAFETY: the reader cannot pass the unwritten word at `offset`, so the region is alive.
             unsafe { (*self.place(old, offset)).publish(ptr::without_provenance_mut(PAD)) }
         }
-        let room = Room { first: self.place(block, 0) };
+        let room = Room {
+            first: self.place(block, 0),
+        };
         let flags = word & (CLOSED | GUARDED);
         let next = (word & !(ONE - 1)).wrapping_add(ONE) | flags | words as u64;
         // A swap, not a store: it must not pass the load of the actor's state that follows.
@@ -431,7 +456,11 @@ impl Log {
         if word & INSTALLING != 0 || self.depth_at(word) != 0 {
             return;
         }
-        if self.word.compare_exchange(word, word | INSTALLING, SeqCst, Relaxed).is_err() {
+        if self
+            .word
+            .compare_exchange(word, word | INSTALLING, SeqCst, Relaxed)
+            .is_err()
+        {
             return;
         }
         // Nobody else touches any region now: all reserved records were read, and no writer can

@@ -124,11 +124,13 @@ mod loom_model {
     fn loom_log_bound_is_never_exceeded() {
         loom::model(|| {
             let log = Arc::new(Log::new(true));
-            let try_push = |log: &Log| log.reserve(RECORD, 1, &Free).map(|room| {
-                room.write_second(3);
-                // SAFETY: both words are written.
-                unsafe { room.publish(first(3)) };
-            });
+            let try_push = |log: &Log| {
+                log.reserve(RECORD, 1, &Free).map(|room| {
+                    room.write_second(3);
+                    // SAFETY: both words are written.
+                    unsafe { room.publish(first(3)) };
+                })
+            };
             let writer = {
                 let log = log.clone();
                 thread::spawn(move || try_push(&log).is_ok())
@@ -159,7 +161,9 @@ mod plain {
 
     fn pop(log: &Log, length: impl Fn(u64) -> usize) -> Option<u64> {
         // SAFETY: one reader per test.
-        let Peek::Record(first, place) = (unsafe { log.peek(&Free) }) else { return None };
+        let Peek::Record(first, place) = (unsafe { log.peek(&Free) }) else {
+            return None;
+        };
         let first = first.addr() as u64;
         let words = length(first);
         for n in 1..words {

@@ -8,8 +8,8 @@ mod log;
 pub(crate) mod pool;
 mod record;
 
-pub use custom::{Letter, Mailbox};
 pub(crate) use custom::BELL;
+pub use custom::{Letter, Mailbox};
 pub(crate) use log::{BLOCK_BYTES, Growth, Log, Peek, Refusal};
 pub(crate) use record::{Envelope, Incoming, payload_words, write_payload};
 pub use record::{INLINE_BYTES, MessageTable};

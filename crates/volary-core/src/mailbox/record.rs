@@ -53,7 +53,9 @@ pub struct MessageTable {
 
 impl std::fmt::Debug for MessageTable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("MessageTable").field("message", &(self.name)()).finish_non_exhaustive()
+        f.debug_struct("MessageTable")
+            .field("message", &(self.name)())
+            .finish_non_exhaustive()
     }
 }
 
@@ -64,7 +66,11 @@ pub(crate) const fn is_inline<M>() -> bool {
 
 /// How many words the payload of `M` takes.
 pub(crate) const fn payload_words<M>() -> usize {
-    if is_inline::<M>() { size_of::<M>().div_ceil(WORD) } else { 1 }
+    if is_inline::<M>() {
+        size_of::<M>().div_ceil(WORD)
+    } else {
+        1
+    }
 }
 
 /// What goes with a message besides itself.
@@ -78,7 +84,11 @@ pub(crate) struct Envelope {
 
 impl Envelope {
     /// From outside of any actor.
-    pub(crate) const OUTSIDE: Envelope = Envelope { sender: 0, deadline: 0, reply: None };
+    pub(crate) const OUTSIDE: Envelope = Envelope {
+        sender: 0,
+        deadline: 0,
+        reply: None,
+    };
 
     pub(crate) fn extra_words(&self) -> usize {
         usize::from(self.deadline != 0) + usize::from(self.reply.is_some())
@@ -112,7 +122,10 @@ impl Envelope {
             }
             write_payload(at, message);
         }
-        std::ptr::from_ref(table).cast_mut().cast::<()>().map_addr(|address| address | flags)
+        std::ptr::from_ref(table)
+            .cast_mut()
+            .cast::<()>()
+            .map_addr(|address| address | flags)
     }
 }
 
@@ -145,7 +158,8 @@ impl Incoming {
     pub(crate) unsafe fn read(first: First, place: *const Word) -> (Self, usize) {
         let place = place.cast_mut().cast::<u64>();
         // SAFETY: the first word was made from such a reference in `Envelope::write`.
-        let table: &'static MessageTable = unsafe { &*first.map_addr(|address| address & !FLAGS).cast::<MessageTable>() };
+        let table: &'static MessageTable =
+            unsafe { &*first.map_addr(|address| address & !FLAGS).cast::<MessageTable>() };
         let flags = first.addr() & FLAGS;
         let mut words = HEAD_WORDS;
         // SAFETY: the flags say which words are there.
@@ -161,16 +175,31 @@ impl Incoming {
                 reply = Some(place.add(words).cast::<NonNull<ReplySlot>>().read());
                 words += 1;
             }
-            Envelope { sender, deadline, reply }
+            Envelope {
+                sender,
+                deadline,
+                reply,
+            }
         };
         // SAFETY: in bounds, the payload follows.
         let payload = unsafe { place.add(words) };
-        (Incoming { table, envelope, payload }, words + table.words)
+        (
+            Incoming {
+                table,
+                envelope,
+                payload,
+            },
+            words + table.words,
+        )
     }
 
     /// An incoming message whose payload lies somewhere else than in the log.
     pub(crate) fn from_parts(table: &'static MessageTable, envelope: Envelope, payload: *mut u64) -> Self {
-        Incoming { table, envelope, payload }
+        Incoming {
+            table,
+            envelope,
+            payload,
+        }
     }
 
     /// Moves the message out.

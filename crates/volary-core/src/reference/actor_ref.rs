@@ -54,7 +54,11 @@ pub struct ActorRef<T: Target> {
 
 impl<T: Target> ActorRef<T> {
     pub(crate) fn from_cell(cell: CellRef, via: T::Via) -> Self {
-        ActorRef { cell, via, target: PhantomData }
+        ActorRef {
+            cell,
+            via,
+            target: PhantomData,
+        }
     }
 
     pub(crate) fn cell(&self) -> &CellRef {
@@ -345,7 +349,11 @@ impl<T: Target> ActorRef<T> {
     /// ```
     #[must_use]
     pub fn downgrade(&self) -> WeakRef<T> {
-        WeakRef { cell: self.cell.downgrade(), via: self.via, target: PhantomData }
+        WeakRef {
+            cell: self.cell.downgrade(),
+            via: self.via,
+            target: PhantomData,
+        }
     }
 }
 
@@ -365,20 +373,13 @@ impl<A: Actor> ActorRef<A> {
 }
 
 #[inline]
-pub(super) fn tell<M: Message>(
-    cell: &CellRef,
-    table: &'static MessageTable,
-    message: M,
-) -> Result<(), TellError<M>> {
+pub(super) fn tell<M: Message>(cell: &CellRef, table: &'static MessageTable, message: M) -> Result<(), TellError<M>> {
     let sent = post(cell, table, envelope_from_here(cell), message);
     finish_tell(cell, sent)
 }
 
 #[inline]
-fn finish_tell<M: Message>(
-    cell: &CellRef,
-    sent: Result<(), (crate::mailbox::Refusal, M)>,
-) -> Result<(), TellError<M>> {
+fn finish_tell<M: Message>(cell: &CellRef, sent: Result<(), (crate::mailbox::Refusal, M)>) -> Result<(), TellError<M>> {
     match sent {
         Ok(()) => {
             if cell.state.mail() {
@@ -395,7 +396,11 @@ fn finish_tell<M: Message>(
 
 impl<T: Target> Clone for ActorRef<T> {
     fn clone(&self) -> Self {
-        ActorRef { cell: self.cell.clone(), via: self.via, target: PhantomData }
+        ActorRef {
+            cell: self.cell.clone(),
+            via: self.via,
+            target: PhantomData,
+        }
     }
 }
 
@@ -459,7 +464,11 @@ impl<T: Target> WeakRef<T> {
 
 impl<T: Target> Clone for WeakRef<T> {
     fn clone(&self) -> Self {
-        WeakRef { cell: self.cell.clone(), via: self.via, target: PhantomData }
+        WeakRef {
+            cell: self.cell.clone(),
+            via: self.via,
+            target: PhantomData,
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use super::reply_slot::ReplySlot;
 use super::reply_to::Answer;
 use crate::actor::Message;
 use crate::cell::CellRef;
-use crate::cell::state::SLOW;
+use crate::cell::state::{SLOW, TIMED};
 use crate::dispatch::{Host, run_inline};
 use crate::mailbox::{MessageTable, Refusal};
 use crate::sync::atomic::Ordering::*;
@@ -33,7 +33,7 @@ const INLINE_BUDGET: u32 = 4;
 /// One in so many inline turns is timed.
 const TIMED_EVERY: u32 = 64;
 /// An actor that took longer in such a turn is left to the workers.
-const SLOW_TURN: Duration = Duration::from_micros(200);
+const SLOW_TURN: Duration = Duration::from_millis(1);
 
 /// An ask that has not been sent yet: `.await` it, perhaps after [`timeout`](Ask::timeout).
 ///
@@ -61,7 +61,12 @@ pub struct Ask<'a, M: Message> {
 
 impl<'a, M: Message> Ask<'a, M> {
     pub(crate) fn new(target: &'a CellRef, table: &'static MessageTable, message: M) -> Self {
-        Ask { target, table, message, timeout: None }
+        Ask {
+            target,
+            table,
+            message,
+            timeout: None,
+        }
     }
 
     /// How long to wait for the answer; otherwise the system's `ask-timeout`, and never longer than
@@ -106,13 +111,22 @@ impl<'a, M: Message> IntoFuture for Ask<'a, M> {
                 State::Refused(refusal)
             }
         };
-        AskFuture { target: self.target, state, timer: None, asker: None, message: std::marker::PhantomData }
+        AskFuture {
+            target: self.target,
+            state,
+            timer: None,
+            asker: None,
+            message: std::marker::PhantomData,
+        }
     }
 }
 
 impl<M: Message> fmt::Debug for Ask<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ask").field("target", &self.target.path()).field("timeout", &self.timeout).finish_non_exhaustive()
+        f.debug_struct("Ask")
+            .field("target", &self.target.path())
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
     }
 }
 
@@ -151,10 +165,16 @@ impl<M: Message> Future for AskFuture<'_, M> {
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
         match self.state {
             State::Fresh(slot) => {
+                // A task that only ever asks actors which answer at once would never let others run:
+                // tokio's own budget is charged for each.
+                let Some(progress) = charge(task) else {
+                    return Poll::Pending;
+                };
                 self.state = State::Waiting(slot);
                 start(self.target);
                 // SAFETY: the asker's share keeps the slot alive.
                 if unsafe { slot.as_ref() }.is_complete() {
+                    progress.made();
                     self.state = State::Done;
                     // SAFETY: complete was seen, and the slot is not touched again.
                     return Poll::Ready(unsafe { ReplySlot::finish(slot) });
@@ -171,6 +191,31 @@ impl<M: Message> Future for AskFuture<'_, M> {
             }
             State::Done => panic!("an ask was polled after it had ended"),
         }
+    }
+}
+
+/// A charge to the budget of the surrounding tokio task, if there is one.
+struct Progress(Option<tokio::task::coop::RestoreOnPending>);
+
+impl Progress {
+    #[inline]
+    fn made(self) {
+        if let Some(budget) = self.0 {
+            budget.made_progress();
+        }
+    }
+}
+
+/// `None`: the budget is spent; the task was told to come again after the others.
+#[inline]
+fn charge(task: &mut Context<'_>) -> Option<Progress> {
+    // Within a worker turns are bounded otherwise.
+    if Host::with(|host| host.worker().is_some()).unwrap_or(true) {
+        return Some(Progress(None));
+    }
+    match tokio::task::coop::poll_proceed(task) {
+        Poll::Ready(budget) => Some(Progress(Some(budget))),
+        Poll::Pending => None,
     }
 }
 
@@ -200,9 +245,11 @@ fn start(target: &CellRef) {
 }
 
 fn inline_turn(target: &CellRef, host: &Host) {
-    if !host.count_inline().is_multiple_of(TIMED_EVERY) {
+    // The first time, and now and then: most actors are known to be quick.
+    if target.state.has(TIMED) && !host.count_inline().is_multiple_of(TIMED_EVERY) {
         return run_inline(target, host, INLINE_BUDGET);
     }
+    target.state.set(TIMED);
     let system = target.system();
     let before = system.now();
     run_inline(target, host, INLINE_BUDGET);
@@ -255,7 +302,11 @@ impl<M: Message> AskFuture<'_, M> {
         found
     }
 
-    fn give_up(&mut self, slot: NonNull<ReplySlot>, error: AskError<M::Rejection>) -> Poll<Answer<M::Reply, M::Rejection>> {
+    fn give_up(
+        &mut self,
+        slot: NonNull<ReplySlot>,
+        error: AskError<M::Rejection>,
+    ) -> Poll<Answer<M::Reply, M::Rejection>> {
         self.end();
         // SAFETY: we are the asker and forget the slot. An answer of this very moment is taken.
         Poll::Ready(unsafe { ReplySlot::close(slot) }.unwrap_or(Err(error)))
@@ -294,6 +345,8 @@ impl<M: Message> Drop for AskFuture<'_, M> {
 
 impl<M: Message> fmt::Debug for AskFuture<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AskFuture").field("target", &self.target.path()).finish_non_exhaustive()
+        f.debug_struct("AskFuture")
+            .field("target", &self.target.path())
+            .finish_non_exhaustive()
     }
 }

@@ -45,7 +45,11 @@ impl fmt::Display for Cycle {
         for path in &self.0 {
             write!(f, "{path} asks ")?;
         }
-        write!(f, "{}: none of them can answer", self.0.first().map_or("?", |path| path))
+        write!(
+            f,
+            "{}: none of them can answer",
+            self.0.first().map_or("?", |path| path)
+        )
     }
 }
 

@@ -168,9 +168,6 @@ pub enum AskError<R: Rejection = Infallible> {
     /// Waiting would never end: the actors named wait for each other.
     #[error("{0}")]
     Cycle(Cycle),
-    /// The asker's own actor was restarted, and its question with it.
-    #[error("the ask was cancelled")]
-    Cancelled,
 }
 
 /// A `spawn` that did not lead to a running actor. Nothing is left behind.

@@ -81,7 +81,11 @@ fn post_guarded<M: Message>(
         MailboxRule::Open => write(cell, table, envelope, message, u64::MAX, cell),
         MailboxRule::Bounded(bound) => write(cell, table, envelope, message, bound.capacity, cell),
         MailboxRule::Custom(mailbox) => {
-            let bell = Envelope { sender: envelope.sender, deadline: 0, reply: None };
+            let bell = Envelope {
+                sender: envelope.sender,
+                deadline: 0,
+                reply: None,
+            };
             let room = match cell.log.reserve(bell.record_words::<()>(), u64::MAX, cell) {
                 Ok(room) => room,
                 Err(refusal) => return Err((refusal, message)),
@@ -123,8 +127,16 @@ pub(crate) fn envelope_from_here(cell: &Header) -> Envelope {
         if let Some(worker) = host.worker() {
             worker.sent(host.count_sent());
         }
-        let deadline = if ambient.deadline | ambient.patience == 0 { 0 } else { cell.system().current_deadline(host) };
-        Envelope { sender: ambient.id, deadline, reply: None }
+        let deadline = if ambient.deadline | ambient.patience == 0 {
+            0
+        } else {
+            cell.system().current_deadline(host)
+        };
+        Envelope {
+            sender: ambient.id,
+            deadline,
+            reply: None,
+        }
     })
     .unwrap_or(Envelope::OUTSIDE)
 }

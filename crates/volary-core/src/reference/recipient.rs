@@ -36,7 +36,11 @@ pub struct Recipient<M: Message> {
 
 impl<M: Message> Recipient<M> {
     pub(crate) fn new(cell: CellRef, table: &'static MessageTable) -> Self {
-        Recipient { cell, table, message: PhantomData }
+        Recipient {
+            cell,
+            table,
+            message: PhantomData,
+        }
     }
 
     /// As [`ActorRef::tell`](crate::ActorRef::tell).
@@ -117,7 +121,11 @@ impl<M: Message> Recipient<M> {
 
 impl<M: Message> Clone for Recipient<M> {
     fn clone(&self) -> Self {
-        Recipient { cell: self.cell.clone(), table: self.table, message: PhantomData }
+        Recipient {
+            cell: self.cell.clone(),
+            table: self.table,
+            message: PhantomData,
+        }
     }
 }
 

@@ -135,7 +135,9 @@ impl ReplySlot {
         if before & CLOSED == 0 {
             // SAFETY: WAITING was published by the asker after it wrote the waker; REPLYING gives
             // it to us.
-            let waker = (before & WAITING != 0).then(|| unsafe { (*this.waker.get()).take() }).flatten();
+            let waker = (before & WAITING != 0)
+                .then(|| unsafe { (*this.waker.get()).take() })
+                .flatten();
             if this.state.fetch_or(COMPLETE, AcqRel) & CLOSED == 0 {
                 // The slot is the asker's now.
                 if let Some(waker) = waker {
@@ -240,7 +242,11 @@ impl ReplySlot {
         // SAFETY: the counterpart of `write`.
         unsafe {
             let place = self.value.get().cast::<u64>();
-            if is_inline::<V>() { place.cast::<V>().read() } else { *place.cast::<Box<V>>().read() }
+            if is_inline::<V>() {
+                place.cast::<V>().read()
+            } else {
+                *place.cast::<Box<V>>().read()
+            }
         }
     }
 }
@@ -260,7 +266,11 @@ mod pool {
 
     #[inline]
     pub(super) fn take() -> Box<ReplySlot> {
-        LOCAL.try_with(|local| local.borrow_mut().pop()).ok().flatten().unwrap_or_else(|| Box::new(ReplySlot::new()))
+        LOCAL
+            .try_with(|local| local.borrow_mut().pop())
+            .ok()
+            .flatten()
+            .unwrap_or_else(|| Box::new(ReplySlot::new()))
     }
 
     #[inline]

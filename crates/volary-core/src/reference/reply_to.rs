@@ -41,7 +41,10 @@ unsafe impl<T: Send + 'static, R: Rejection> Sync for ReplyTo<T, R> {}
 impl<T: Send + 'static, R: Rejection> ReplyTo<T, R> {
     #[inline]
     pub(crate) fn from_slot(slot: Option<NonNull<ReplySlot>>) -> Self {
-        ReplyTo { slot, answer: PhantomData }
+        ReplyTo {
+            slot,
+            answer: PhantomData,
+        }
     }
 
     /// Takes the slot out, to hand it to another actor.

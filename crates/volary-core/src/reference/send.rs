@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use super::errors::{SendError, TellError};
 use super::post::{envelope_from_here, post};
@@ -19,13 +20,36 @@ pub struct SendFuture<'a, M: Message> {
     target: &'a CellRef,
     table: &'static MessageTable,
     message: Option<M>,
+    timeout: Option<Duration>,
     deadline: Option<Moment>,
     timer: Option<TimerId>,
 }
 
 impl<'a, M: Message> SendFuture<'a, M> {
     pub(crate) fn new(target: &'a CellRef, table: &'static MessageTable, message: M) -> Self {
-        SendFuture { target, table, message: Some(message), deadline: None, timer: None }
+        SendFuture {
+            target,
+            table,
+            message: Some(message),
+            timeout: None,
+            deadline: None,
+            timer: None,
+        }
+    }
+
+    /// How long to wait for room; otherwise the system's `ask-timeout`, and never longer than what is
+    /// left of the request that the sending handler serves.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_core::{Accepts, ActorRef, Message};
+    /// # async fn f<T: Accepts<M>, M: Message>(who: &ActorRef<T>, message: M) {
+    /// let sent = who.send(message).timeout(Duration::from_millis(50)).await;
+    /// # }
+    /// ```
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
     }
 
     fn attempt(&mut self) -> Option<Result<(), (Refusal, M)>> {
@@ -76,7 +100,8 @@ impl<M: Message> Future for SendFuture<'_, M> {
             }
             let system = self.target.system();
             let now = system.now();
-            let patience = system.send_patience();
+            let patience = self.timeout.unwrap_or_else(|| system.send_patience());
+            let patience = system.time_left().map_or(patience, |left| left.min(patience));
             let deadline = *self.deadline.get_or_insert(now + patience);
             if now >= deadline
                 && let Some(message) = self.message.take()
@@ -103,6 +128,8 @@ impl<M: Message> Drop for SendFuture<'_, M> {
 
 impl<M: Message> std::fmt::Debug for SendFuture<'_, M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SendFuture").field("target", &self.target.path()).finish_non_exhaustive()
+        f.debug_struct("SendFuture")
+            .field("target", &self.target.path())
+            .finish_non_exhaustive()
     }
 }

@@ -81,7 +81,12 @@ pub struct Spawn<F> {
 
 impl<F> Spawn<F> {
     pub(crate) fn new(parent: Option<CellRef>, factory: F) -> Self {
-        Spawn { parent, factory, name: None, props: None }
+        Spawn {
+            parent,
+            factory,
+            name: None,
+            props: None,
+        }
     }
 
     /// Names the actor: `[A-Za-z0-9][A-Za-z0-9_.-]*`, at most 255 bytes, unique among its siblings.
@@ -192,7 +197,10 @@ where
     type IntoFuture = SpawnFuture<P::Actor>;
 
     fn into_future(self) -> SpawnFuture<P::Actor> {
-        SpawnFuture { state: Some(launch::<P, F>(self, Wait::Yes)), actor: PhantomData }
+        SpawnFuture {
+            state: Some(launch::<P, F>(self, Wait::Yes)),
+            actor: PhantomData,
+        }
     }
 }
 
@@ -272,7 +280,11 @@ impl<A: Actor> fmt::Debug for SpawnFuture<A> {
 }
 
 fn failed(cell: &CellRef, error: StartError) -> SpawnError {
-    SpawnError::Start { path: cell.path(), attempts: error.attempts, fault: error.fault }
+    SpawnError::Start {
+        path: cell.path(),
+        attempts: error.attempts,
+        fault: error.fault,
+    }
 }
 
 fn launch<P, F>(spawn: Spawn<F>, wait: Wait) -> Result<(CellRef, Progress), SpawnError>
@@ -280,10 +292,18 @@ where
     P: Product,
     F: Fn() -> P + Send + Sync + 'static,
 {
-    let Spawn { parent, factory, name, props } = spawn;
+    let Spawn {
+        parent,
+        factory,
+        name,
+        props,
+    } = spawn;
     let parent = parent.ok_or_else(|| SpawnError::Stopping { parent: Path::user() })?;
     if let Some(name) = &name {
-        validate_name(name).map_err(|reason| SpawnError::Name { name: name.clone(), reason })?;
+        validate_name(name).map_err(|reason| SpawnError::Name {
+            name: name.clone(),
+            reason,
+        })?;
     }
     let cell = place::<P, F>(parent, factory, name.as_deref().unwrap_or(""), props)?;
     Ok(begin(cell, wait))
@@ -300,7 +320,11 @@ where
         None => (0, None),
         Some(props) => (system.dispatcher_index(&props.dispatcher)?, extras_for(system, props)?),
     };
-    if !name.is_empty() && parent.extras_if_any().is_some_and(|extras| extras.links.lock().children.has(name)) {
+    if !name.is_empty()
+        && parent
+            .extras_if_any()
+            .is_some_and(|extras| extras.links.lock().children.has(name))
+    {
         return Err(duplicate(&parent, name));
     }
     let lane = Host::with(|host| host.worker().map_or(0, |worker| worker.index)).unwrap_or(0);
@@ -333,7 +357,9 @@ where
 
 fn duplicate(parent: &CellRef, name: &str) -> SpawnError {
     let above = parent.path();
-    SpawnError::Duplicate { path: above.child(name).unwrap_or(above) }
+    SpawnError::Duplicate {
+        path: above.child(name).unwrap_or(above),
+    }
 }
 
 fn extras_for(system: &SystemCore, props: &Props) -> Result<Option<Box<Extras>>, SpawnError> {
@@ -344,11 +370,17 @@ fn extras_for(system: &SystemCore, props: &Props) -> Result<Option<Box<Extras>>,
         MailboxKind::BoundedRefusing(capacity) => MailboxRule::Bounded(Bound::new(*capacity as u64, false)),
         MailboxKind::Custom(make) => MailboxRule::Custom(make()),
     };
-    let own_dispatcher = (props.dispatcher == Dispatcher::Pinned).then(|| system.pinned_thread()).flatten();
+    let own_dispatcher = (props.dispatcher == Dispatcher::Pinned)
+        .then(|| system.pinned_thread())
+        .flatten();
     if matches!(mailbox, MailboxRule::Open) && own_dispatcher.is_none() {
         return Ok(None);
     }
-    Ok(Some(Box::new(Extras { mailbox, own_dispatcher, ..Extras::default() })))
+    Ok(Some(Box::new(Extras {
+        mailbox,
+        own_dispatcher,
+        ..Extras::default()
+    })))
 }
 
 /// Starts a cell that has its place.
@@ -375,7 +407,10 @@ fn begin(cell: CellRef, wait: Wait) -> (CellRef, Progress) {
     let end = Host::with(|host| {
         start_turn(&cell, host, |phase| {
             // Still the owner: what is put into the cell now is seen by whoever goes on.
-            let fault = || cell.extras_if_any().and_then(|extras| extras.links.lock().start_fault.take());
+            let fault = || {
+                cell.extras_if_any()
+                    .and_then(|extras| extras.links.lock().start_fault.take())
+            };
             if phase == Phase::Gone
                 && let Some(error) = fault()
             {

@@ -37,7 +37,13 @@ pub(crate) fn watch(watcher: &Header, target: &CellRef, table: &'static MessageT
         true
     });
     if !registered {
-        post_terminated(target, &Watcher { cell: watcher.to_ref(), table });
+        post_terminated(
+            target,
+            &Watcher {
+                cell: watcher.to_ref(),
+                table,
+            },
+        );
     }
 }
 
@@ -51,7 +57,11 @@ pub(crate) fn unwatch(watcher: &Header, target: &CellRef) {
 /// Puts `Terminated` into the watcher's mailbox, in its place behind what was sent before.
 pub(crate) fn post_terminated(dead: &Header, watcher: &Watcher) {
     let message = Terminated::new(ActorId::of(dead.id), dead.path());
-    let envelope = Envelope { sender: dead.id, deadline: 0, reply: None };
+    let envelope = Envelope {
+        sender: dead.id,
+        deadline: 0,
+        reply: None,
+    };
     if post_exempt(&watcher.cell, watcher.table, envelope, message).is_ok() && watcher.cell.state.mail() {
         watcher.cell.schedule();
     }
@@ -82,7 +92,11 @@ impl Future for Termination {
             }
         });
         // It may have ended between the first look and the registration.
-        if self.cell.state.has(DEAD) { Poll::Ready(()) } else { Poll::Pending }
+        if self.cell.state.has(DEAD) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
     }
 }
 

@@ -105,6 +105,9 @@ pub enum StartError {
          Build with `panic = \"unwind\"`, or set `allow-panic-abort`"
     )]
     PanicAbort,
+    /// There is no thread for the clock, so no deadline would ever pass.
+    #[error("cannot start the clock's thread: {0}")]
+    Clock(#[source] std::io::Error),
     /// No runtime could be brought up.
     #[error("cannot start a tokio runtime: {0}")]
     Runtime(#[source] std::io::Error),
@@ -244,13 +247,19 @@ impl SystemBuilder {
     /// # Errors
     /// As [`start`](SystemBuilder::start).
     pub fn start_now(self) -> Result<ActorSystem, StartError> {
-        validate_system_name(&self.name).map_err(|reason| StartError::Name { name: self.name.clone(), reason })?;
+        validate_system_name(&self.name).map_err(|reason| StartError::Name {
+            name: self.name.clone(),
+            reason,
+        })?;
         let mut settings = self.settings;
         let simulated = self.environment.as_ref().is_some_and(|env| env.is_simulated());
         if self.read_environment && !simulated {
             settings = settings.environment(process_environment());
         }
-        let cores = self.environment.as_ref().map_or_else(available_cores, |env| env.parallelism());
+        let cores = self
+            .environment
+            .as_ref()
+            .map_or_else(available_cores, |env| env.parallelism());
         let settings = settings.build(cores)?;
         if cfg!(panic = "abort") && !settings.allow_panic_abort() {
             return Err(StartError::PanicAbort);
@@ -269,17 +278,28 @@ impl SystemBuilder {
                 Arc::new(env)
             }
         };
-        Ok(assemble(self.name, settings, env, pools))
+        assemble(self.name, settings, env, pools)
     }
 }
 
-fn assemble(name: String, settings: Settings, env: Arc<dyn Env>, pools: Vec<(String, PoolConfig)>) -> ActorSystem {
+fn assemble(
+    name: String,
+    settings: Settings,
+    env: Arc<dyn Env>,
+    pools: Vec<(String, PoolConfig)>,
+) -> Result<ActorSystem, StartError> {
     let budget = settings.throughput() as u32;
     let timers = Arc::new(Timers::new(env.clone()));
     let observer = Observer::new(timers.clone());
     let parts = Parts {
         name,
-        default_pool: Pool::start(&env, &PoolConfig { workers: settings.workers(), budget }),
+        default_pool: Pool::start(
+            &env,
+            &PoolConfig {
+                workers: settings.workers(),
+                budget,
+            },
+        ),
         blocking: Elastic::new(
             env.clone(),
             "volary-blocking".to_owned(),
@@ -287,7 +307,10 @@ fn assemble(name: String, settings: Settings, env: Arc<dyn Env>, pools: Vec<(Str
             Some(settings.blocking_keep_alive()),
             budget,
         ),
-        own_pools: pools.into_iter().map(|(name, config)| (name, Pool::start(&env, &config))).collect(),
+        own_pools: pools
+            .into_iter()
+            .map(|(name, config)| (name, Pool::start(&env, &config)))
+            .collect(),
         timers,
         settings,
         env,
@@ -295,7 +318,11 @@ fn assemble(name: String, settings: Settings, env: Arc<dyn Env>, pools: Vec<(Str
     let core = Arc::new_cyclic(|this| SystemCore::new(parts, this.clone()));
     observer.watch(Arc::downgrade(&core));
     let driver: Arc<dyn Driver> = observer;
-    core.env().attach(Arc::downgrade(&driver));
+    if let Err(error) = core.env().attach(Arc::downgrade(&driver)) {
+        core.pools().for_each(|pool| pool.close());
+        core.env().retire();
+        return Err(StartError::Clock(error));
+    }
     *core.driver.lock() = Some(driver);
     raise_guardians(&core);
     if core.settings().log_config() {
@@ -303,7 +330,7 @@ fn assemble(name: String, settings: Settings, env: Arc<dyn Env>, pools: Vec<(Str
             tracing::info!(system = %core.name, "{setting}");
         }
     }
-    ActorSystem::from_core(core)
+    Ok(ActorSystem::from_core(core))
 }
 
 /// The top of the tree. The root's factory keeps the system for as long as any cell exists.
@@ -314,7 +341,9 @@ fn raise_guardians(core: &Arc<SystemCore>) {
         let _ = &keep;
         Guardian
     });
-    let Some(root) = root else { unreachable!("a new directory has room") };
+    let Some(root) = root else {
+        unreachable!("a new directory has room")
+    };
     let below = |name| spawn_guardian(here, &core.directory, Some(&root), name, || Guardian);
     let (Some(system), Some(user)) = (below("system"), below("user")) else {
         unreachable!("a new directory has room")
@@ -332,9 +361,21 @@ fn check_dispatchers(
 ) -> Result<Vec<(String, PoolConfig)>, StartError> {
     let mut pools: Vec<(String, PoolConfig)> = Vec::new();
     for (name, options) in wanted {
-        let wrong = |setting, value: String, allowed| StartError::Dispatcher { name: name.clone(), setting, value, allowed };
-        if name.is_empty() || ["default", "blocking", "pinned"].contains(&name.as_str()) || pools.iter().any(|(n, _)| n == name) {
-            return Err(wrong("name", format!("{name:?}"), "a name of its own, not default, blocking or pinned"));
+        let wrong = |setting, value: String, allowed| StartError::Dispatcher {
+            name: name.clone(),
+            setting,
+            value,
+            allowed,
+        };
+        if name.is_empty()
+            || ["default", "blocking", "pinned"].contains(&name.as_str())
+            || pools.iter().any(|(n, _)| n == name)
+        {
+            return Err(wrong(
+                "name",
+                format!("{name:?}"),
+                "a name of its own, not default, blocking or pinned",
+            ));
         }
         if pools.len() == MAX_OWN {
             return Err(wrong("number of dispatchers", wanted.len().to_string(), "at most 250"));
@@ -347,7 +388,13 @@ fn check_dispatchers(
         if !(8..=256).contains(&throughput) {
             return Err(wrong("throughput", throughput.to_string(), "8 to 256"));
         }
-        pools.push((name.clone(), PoolConfig { workers, budget: throughput as u32 }));
+        pools.push((
+            name.clone(),
+            PoolConfig {
+                workers,
+                budget: throughput as u32,
+            },
+        ));
     }
     Ok(pools)
 }
@@ -368,6 +415,3 @@ impl fmt::Debug for SystemBuilder {
             .finish_non_exhaustive()
     }
 }
-
-/// How long a stop waits for threads that are still busy after everything else has ended.
-pub(super) const THREAD_PATIENCE: Duration = Duration::from_secs(5);

@@ -114,7 +114,11 @@ impl SystemCore {
             pinned: Mutex::new(Vec::new()),
             driver: Mutex::new(None),
             blocks: AtomicU64::new(0),
-            block_limit: if limit == 0 { u64::MAX } else { (limit / BLOCK_BYTES).max(1) },
+            block_limit: if limit == 0 {
+                u64::MAX
+            } else {
+                (limit / BLOCK_BYTES).max(1)
+            },
             ask_patience: nanos(parts.settings.ask_timeout()),
             high_water: parts.settings.mailbox_high_water() as u64,
             settings: parts.settings,
@@ -232,9 +236,14 @@ impl SystemCore {
                 .and_then(|at| u8::try_from(at).ok())
                 .map(|at| at + FIRST_OWN)
                 .ok_or_else(|| {
-                    let known: Vec<&str> =
-                        ["default", "blocking", "pinned"].into_iter().chain(self.own_pools.iter().map(|(n, _)| n.as_str())).collect();
-                    SpawnError::UnknownDispatcher { name: name.clone(), known: known.join(", ") }
+                    let known: Vec<&str> = ["default", "blocking", "pinned"]
+                        .into_iter()
+                        .chain(self.own_pools.iter().map(|(n, _)| n.as_str()))
+                        .collect();
+                    SpawnError::UnknownDispatcher {
+                        name: name.clone(),
+                        known: known.join(", "),
+                    }
                 }),
         }
     }

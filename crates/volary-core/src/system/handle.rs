@@ -245,7 +245,9 @@ impl ActorSystem {
     /// ```
     #[must_use]
     pub fn actors(&self) -> Vec<ActorInfo> {
-        let Some(guardians) = self.core.guardians() else { return Vec::new() };
+        let Some(guardians) = self.core.guardians() else {
+            return Vec::new();
+        };
         let mut above = guardians.user.children();
         let mut all = Vec::new();
         while let Some(cell) = above.pop() {
@@ -326,7 +328,10 @@ impl ActorSystem {
 
 impl fmt::Debug for ActorSystem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ActorSystem").field("name", &self.core.name).field("actors", &self.actor_count()).finish()
+        f.debug_struct("ActorSystem")
+            .field("name", &self.core.name)
+            .field("actors", &self.actor_count())
+            .finish()
     }
 }
 
@@ -341,7 +346,11 @@ pub struct Sleep {
 impl Sleep {
     pub(super) fn new(core: Arc<SystemCore>, time: Duration) -> Self {
         let until = core.now() + time;
-        Sleep { core, until, timer: None }
+        Sleep {
+            core,
+            until,
+            timer: None,
+        }
     }
 
     fn cancel(&mut self) {
@@ -373,6 +382,8 @@ impl Drop for Sleep {
 
 impl fmt::Debug for Sleep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sleep").field("until", &self.until).finish_non_exhaustive()
+        f.debug_struct("Sleep")
+            .field("until", &self.until)
+            .finish_non_exhaustive()
     }
 }

@@ -15,8 +15,8 @@ use crate::env::Driver;
 use crate::time::{Moment, Timers};
 
 /// How often the workers are looked at while something happens, and while nothing does.
-const LOOK_BUSY: Duration = Duration::from_millis(20);
-const LOOK_IDLE: Duration = Duration::from_millis(250);
+const LOOK_BUSY: Duration = Duration::from_millis(10);
+const LOOK_IDLE: Duration = Duration::from_millis(100);
 
 pub(super) struct Observer {
     timers: Arc<Timers>,
@@ -40,7 +40,11 @@ struct Look {
 
 impl Observer {
     pub(super) fn new(timers: Arc<Timers>) -> Arc<Self> {
-        Arc::new(Observer { timers, core: Mutex::new(Weak::new()), seen: Mutex::default() })
+        Arc::new(Observer {
+            timers,
+            core: Mutex::new(Weak::new()),
+            seen: Mutex::default(),
+        })
     }
 
     pub(super) fn watch(&self, core: Weak<SystemCore>) {
@@ -78,10 +82,20 @@ impl Seen {
             self.turns.remove(&thread);
             return false;
         }
-        let entry = self.turns.entry(thread).or_insert(Look { turn, since: now, last: now, announced: false });
+        let entry = self.turns.entry(thread).or_insert(Look {
+            turn,
+            since: now,
+            last: now,
+            announced: false,
+        });
         entry.last = now;
         if entry.turn != turn {
-            *entry = Look { turn, since: now, last: now, announced: false };
+            *entry = Look {
+                turn,
+                since: now,
+                last: now,
+                announced: false,
+            };
             return false;
         }
         let running = now.since(entry.since);

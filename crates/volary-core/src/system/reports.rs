@@ -32,7 +32,14 @@ struct Window {
 
 impl RateLimit {
     pub(super) fn new(per_second: usize) -> Self {
-        RateLimit { per_second, window: Mutex::new(Window { began: Moment::ZERO, seen: 0, suppressed: 0 }) }
+        RateLimit {
+            per_second,
+            window: Mutex::new(Window {
+                began: Moment::ZERO,
+                seen: 0,
+                suppressed: 0,
+            }),
+        }
     }
 
     /// `Some(n)`: speak, and n were kept quiet before.
@@ -121,15 +128,26 @@ impl SystemCore {
         let path = cell.path();
         tracing::warn!(actor = %path, %fault, ?directive, "actor failed");
         let id = ActorId::of(cell.id);
-        self.events.publish(ActorFailed { path, id, fault: fault.clone(), directive: Some(directive) });
+        self.events.publish(ActorFailed {
+            path,
+            id,
+            fault: fault.clone(),
+            directive: Some(directive),
+        });
     }
 
     pub(crate) fn report_hook_fault(&self, cell: &Header, hook: &'static str, fault: &Fault) {
         count(&self.counters.faults);
         let path = cell.path();
         tracing::warn!(actor = %path, %fault, hook, "hook failed");
+        self.stopping.note(path.as_str(), hook, &fault.to_string());
         let id = ActorId::of(cell.id);
-        self.events.publish(ActorFailed { path, id, fault: fault.clone(), directive: None });
+        self.events.publish(ActorFailed {
+            path,
+            id,
+            fault: fault.clone(),
+            directive: None,
+        });
     }
 
     pub(crate) fn report_start_failure(&self, cell: &Header, attempts: u32, fault: &Fault) {
@@ -137,14 +155,23 @@ impl SystemCore {
         let path = cell.path();
         tracing::warn!(actor = %path, attempts, %fault, "actor did not start");
         let id = ActorId::of(cell.id);
-        self.events.publish(ActorFailed { path, id, fault: fault.clone(), directive: Some(Directive::Stop) });
+        self.events.publish(ActorFailed {
+            path,
+            id,
+            fault: fault.clone(),
+            directive: Some(Directive::Stop),
+        });
     }
 
     pub(crate) fn announce_high_water(&self, cell: &Header, depth: u64) {
         count(&self.counters.high_water);
         let path = cell.path();
         tracing::warn!(actor = %path, depth, "mailbox is above its high-water mark");
-        self.events.publish(MailboxHighWater { path, id: ActorId::of(cell.id), depth });
+        self.events.publish(MailboxHighWater {
+            path,
+            id: ActorId::of(cell.id),
+            depth,
+        });
     }
 
     /// An actor was found in one and the same turn for a while: it has one message at a time from
@@ -160,7 +187,11 @@ impl SystemCore {
         let Some(cell) = self.directory.get(id) else { return };
         let path = cell.path();
         tracing::warn!(actor = %path, ?running, "a handler blocks its worker; use the blocking dispatcher");
-        self.events.publish(SlowHandler { path, id: ActorId::of(id), running });
+        self.events.publish(SlowHandler {
+            path,
+            id: ActorId::of(id),
+            running,
+        });
     }
 }
 
@@ -194,7 +225,11 @@ pub(crate) fn unheard_rejection<R: Rejection>(rejection: &R) {
         count(&system.counters.unheard_rejections);
         if system.events.has_subscribers::<RejectionUnheard>() {
             let rejection = format!("{rejection:?}");
-            system.events.publish(RejectionUnheard { path: cell.path(), id: ActorId::of(cell.id), rejection });
+            system.events.publish(RejectionUnheard {
+                path: cell.path(),
+                id: ActorId::of(cell.id),
+                rejection,
+            });
         }
     });
 }

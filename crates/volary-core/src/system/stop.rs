@@ -10,12 +10,11 @@ use std::time::Duration;
 
 use crate::sync::Mutex;
 
-use super::builder::THREAD_PATIENCE;
 use super::core::{Guardians, SystemCore};
 use super::handle::Sleep;
 use crate::cell::CellRef;
 use crate::cell::state::{KILL, STOP};
-use crate::dispatch::{Host, Pool};
+use crate::dispatch::Host;
 use crate::reference::Termination;
 
 /// A problem on the way down. The stop goes on after it.
@@ -50,10 +49,20 @@ pub enum StopProblem {
         examples: Vec<String>,
     },
     /// The tokio runtime was shut down before the system was stopped.
-    #[error("the runtime is gone: {count} actors ended with it, without their hooks")]
+    #[error("the runtime is gone: {count} actors were left where they were, without their hooks")]
     RuntimeGone {
         /// How many.
         count: usize,
+    },
+    /// A hook, or the drop of an actor, failed on the way down.
+    #[error("the `{hook}` of {path} failed: {fault}")]
+    Hook {
+        /// Whose.
+        path: String,
+        /// Which.
+        hook: &'static str,
+        /// What it said.
+        fault: String,
     },
     /// Threads of a dispatcher were still busy.
     #[error("{count} threads of the {dispatcher} dispatcher are still busy")]
@@ -101,6 +110,13 @@ impl fmt::Display for StopError {
 
 impl std::error::Error for StopError {}
 
+/// What threads get to come to the end of what they do.
+const THREAD_PATIENCE: Duration = Duration::from_secs(3);
+/// What a killed actor gets to come to the end of a poll.
+const LAST_PATIENCE: Duration = Duration::from_secs(1);
+/// Failed hooks are listed up to here; the log has them all.
+const MOST_FAULTS: usize = 100;
+
 /// Whether the system is going down, and who waits for it.
 #[derive(Default)]
 pub(super) struct Stopping {
@@ -112,6 +128,7 @@ struct Inner {
     begun: bool,
     result: Option<Result<(), StopError>>,
     waiting: Vec<Waker>,
+    faults: Vec<StopProblem>,
 }
 
 impl Stopping {
@@ -122,6 +139,19 @@ impl Stopping {
 
     pub(super) fn has_begun(&self) -> bool {
         self.inner.lock().begun
+    }
+
+    /// A hook failed; it counts if the system is going down.
+    pub(super) fn note(&self, path: &str, hook: &'static str, fault: &str) {
+        let mut inner = self.inner.lock();
+        if inner.begun && inner.faults.len() < MOST_FAULTS {
+            let (path, fault) = (path.to_owned(), fault.to_owned());
+            inner.faults.push(StopProblem::Hook { path, hook, fault });
+        }
+    }
+
+    fn take_faults(&self) -> Vec<StopProblem> {
+        std::mem::take(&mut self.inner.lock().faults)
     }
 
     fn is_finished(&self) -> bool {
@@ -178,8 +208,9 @@ impl Drop for Unfinished {
         }
         let count = core.directory().len().saturating_sub(3);
         *core.guardians.lock() = None;
-        core.stopping.finish(Err(StopError(vec![StopProblem::RuntimeGone { count }])));
         core.env().retire();
+        core.stopping
+            .finish(Err(StopError(vec![StopProblem::RuntimeGone { count }])));
     }
 }
 
@@ -197,52 +228,93 @@ async fn go_down(core: Arc<SystemCore>) {
         pool.close();
     }
     core.blocking.close();
-    let pinned: Vec<_> = core.pinned.lock().drain(..).filter_map(|thread| thread.upgrade()).collect();
+    let pinned: Vec<_> = core
+        .pinned
+        .lock()
+        .drain(..)
+        .filter_map(|thread| thread.upgrade())
+        .collect();
     for thread in &pinned {
         thread.close();
     }
+    // One patience for all of them together.
+    let mut over = Sleep::new(core.clone(), THREAD_PATIENCE);
     for (number, pool) in core.pools().enumerate() {
-        if !closed_within(&core, pool, THREAD_PATIENCE).await {
+        if !closed_before(&mut over, |task| pool.poll_closed(task)).await {
             let dispatcher = if number == 0 { "default" } else { "own" };
-            problems.push(StopProblem::Threads { dispatcher, count: pool.live() });
+            problems.push(StopProblem::Threads {
+                dispatcher,
+                count: pool.live(),
+            });
         }
     }
-    if !core.blocking.join(THREAD_PATIENCE) {
-        problems.push(StopProblem::Threads { dispatcher: "blocking", count: core.blocking.threads() });
-    }
-    for thread in pinned {
-        if !thread.join(THREAD_PATIENCE) {
-            problems.push(StopProblem::Threads { dispatcher: "pinned", count: 1 });
+    for (dispatcher, threads) in
+        std::iter::once(("blocking", core.blocking.clone())).chain(pinned.into_iter().map(|t| ("pinned", t)))
+    {
+        if !closed_before(&mut over, |task| threads.poll_closed(task)).await {
+            problems.push(StopProblem::Threads {
+                dispatcher,
+                count: threads.threads(),
+            });
         }
     }
+    problems.extend(core.stopping.take_faults());
     crate::mailbox::pool::trim();
-    let result = if problems.is_empty() { Ok(()) } else { Err(StopError(problems)) };
-    core.stopping.finish(result);
+    let result = if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(StopError(problems))
+    };
     core.env().retire();
+    core.stopping.finish(result);
 }
 
+/// Stops what users made, then what serves them, then the root; one `stop-timeout` for all.
 async fn stop_tree(core: &Arc<SystemCore>, guardians: &Guardians, problems: &mut Vec<StopProblem>) {
     let within = core.settings().stop_timeout();
-    for guardian in [&guardians.user, &guardians.system, &guardians.root] {
-        guardian.control(STOP);
-        if ended_within(core, guardian, within).await {
-            continue;
-        }
-        let left = survivors(core);
-        problems.push(StopProblem::Killed { count: left.len(), within, examples: examples(&left) });
-        guardian.control(KILL);
-        if !ended_within(core, guardian, THREAD_PATIENCE).await {
-            let left = survivors(core);
-            problems.push(StopProblem::Stuck { count: left.len(), examples: examples(&left) });
-        }
+    let until = core.now() + within;
+    let users_ended = stop_branch(core, &guardians.user, within, problems).await;
+    // The guardian needs hardly any time, but users' actors may have taken it all.
+    let rest = until.since(core.now()).max(LAST_PATIENCE);
+    let all_ended = stop_branch(core, &guardians.system, rest, problems).await && users_ended;
+    guardians.root.control(STOP);
+    if all_ended {
+        ended_within(core, &guardians.root, LAST_PATIENCE).await;
     }
 }
 
-/// Live actors but the guardians.
-fn survivors(core: &SystemCore) -> Vec<CellRef> {
-    let Some(guardians) = core.guardians() else { return Vec::new() };
-    let mut above = guardians.user.children();
-    above.extend(guardians.system.children());
+/// False: something below does not even end when killed.
+async fn stop_branch(
+    core: &Arc<SystemCore>,
+    guardian: &CellRef,
+    patience: Duration,
+    problems: &mut Vec<StopProblem>,
+) -> bool {
+    guardian.control(STOP);
+    if ended_within(core, guardian, patience).await {
+        return true;
+    }
+    let left = below(guardian);
+    let (count, examples) = (left.len(), self::examples(&left));
+    let within = core.settings().stop_timeout();
+    problems.push(StopProblem::Killed {
+        count,
+        within,
+        examples,
+    });
+    guardian.control(KILL);
+    if ended_within(core, guardian, LAST_PATIENCE).await {
+        return true;
+    }
+    let left = below(guardian);
+    let (count, examples) = (left.len(), self::examples(&left));
+    problems.push(StopProblem::Stuck { count, examples });
+    false
+}
+
+/// All that live below `guardian`.
+fn below(guardian: &CellRef) -> Vec<CellRef> {
+    let mut above = guardian.children();
     let mut all = Vec::new();
     while let Some(cell) = above.pop() {
         above.extend(cell.children());
@@ -255,14 +327,13 @@ fn examples(cells: &[CellRef]) -> Vec<String> {
     cells.iter().take(5).map(|cell| cell.path().to_string()).collect()
 }
 
-/// True: all workers of the pool have left in time.
-async fn closed_within(core: &Arc<SystemCore>, pool: &Arc<Pool>, time: Duration) -> bool {
-    let mut over = Sleep::new(core.clone(), time);
+/// True: everybody has left before the time was over.
+async fn closed_before(over: &mut Sleep, poll_closed: impl Fn(&mut Context<'_>) -> Poll<()>) -> bool {
     poll_fn(|task| {
-        if pool.poll_closed(task).is_ready() {
+        if poll_closed(task).is_ready() {
             return Poll::Ready(true);
         }
-        Pin::new(&mut over).poll(task).map(|()| false)
+        Pin::new(&mut *over).poll(task).map(|()| false)
     })
     .await
 }

@@ -60,7 +60,11 @@ impl Future for Spawned {
             return Poll::Ready(());
         }
         let this = &mut *self;
-        let polled = contain(|| this.future.as_mut().map_or(Poll::Ready(()), |future| future.as_mut().poll(task)));
+        let polled = contain(|| {
+            this.future
+                .as_mut()
+                .map_or(Poll::Ready(()), |future| future.as_mut().poll(task))
+        });
         match polled {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(())) => {}
@@ -83,7 +87,11 @@ impl Drop for Spawned {
 
 /// Spawns `future` on the environment's executor under the ambient turn of `cell`.
 pub(crate) fn spawn_for(cell: &Header, future: impl Future<Output = ()> + Send + 'static) -> Arc<TaskState> {
-    let state = Arc::new(TaskState { aborted: AtomicBool::new(false), finished: AtomicBool::new(false), waker: Mutex::new(None) });
+    let state = Arc::new(TaskState {
+        aborted: AtomicBool::new(false),
+        finished: AtomicBool::new(false),
+        waker: Mutex::new(None),
+    });
     let abort = {
         let state = state.clone();
         Arc::new(move || state.abort())
@@ -99,7 +107,11 @@ pub(crate) fn spawn_for(cell: &Header, future: impl Future<Output = ()> + Send +
     let spawned = Spawned {
         state: state.clone(),
         actor: owner.clone(),
-        future: Some(Box::pin(Ambiently { actor, deadline, future })),
+        future: Some(Box::pin(Ambiently {
+            actor,
+            deadline,
+            future,
+        })),
         on_end: Some(Box::new(move || {
             if let Some(owner) = owner.upgrade() {
                 owner.with_links(|links| links.tasks.retain(|(other, _)| *other != key));

@@ -42,7 +42,11 @@ const fn tick_nanos() -> u64 {
 impl Timers {
     pub(crate) fn new(env: Arc<dyn Env>) -> Self {
         let start = env.now().nanos() / tick_nanos();
-        Timers { env, lanes: std::array::from_fn(|_| Mutex::new(Wheel::new(start))), next: AtomicU64::new(u64::MAX) }
+        Timers {
+            env,
+            lanes: std::array::from_fn(|_| Mutex::new(Wheel::new(start))),
+            next: AtomicU64::new(u64::MAX),
+        }
     }
 
     /// Wakes `waker` at `at` or up to a tick later.
@@ -93,6 +97,9 @@ impl Timers {
 
 impl std::fmt::Debug for Timers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Timers").field("pending", &self.len()).field("next", &self.next()).finish()
+        f.debug_struct("Timers")
+            .field("pending", &self.len())
+            .field("next", &self.next())
+            .finish()
     }
 }

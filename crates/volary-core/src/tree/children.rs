@@ -34,7 +34,11 @@ fn spread(hash: u32) -> u64 {
 }
 
 fn hash_of(cell: &CellRef) -> u32 {
-    if cell.name_length == 0 { hash(&cell.id.to_le_bytes()) } else { hash(cell.name_bytes()) }
+    if cell.name_length == 0 {
+        hash(&cell.id.to_le_bytes())
+    } else {
+        hash(cell.name_bytes())
+    }
 }
 
 impl Children {
@@ -44,15 +48,22 @@ impl Children {
         if child.name_length > 0 && self.find(hash, child.name_bytes()).is_some() {
             return false;
         }
-        let entry = Entry { hash, ordinal: self.next, cell: child };
+        let entry = Entry {
+            hash,
+            ordinal: self.next,
+            cell: child,
+        };
         self.next = self.next.wrapping_add(1);
-        self.table.insert_unique(spread(hash), entry, |entry| spread(entry.hash));
+        self.table
+            .insert_unique(spread(hash), entry, |entry| spread(entry.hash));
         true
     }
 
     fn find(&self, hash: u32, name: &[u8]) -> Option<&CellRef> {
         self.table
-            .find(spread(hash), |entry| entry.hash == hash && entry.cell.name_bytes() == name)
+            .find(spread(hash), |entry| {
+                entry.hash == hash && entry.cell.name_bytes() == name
+            })
             .map(|entry| &entry.cell)
     }
 
@@ -66,11 +77,16 @@ impl Children {
         };
         let id = u64::from_str_radix(id, 16).ok()?;
         let unnamed = |entry: &Entry| entry.cell.name_length == 0 && entry.cell.id == id;
-        self.table.find(spread(hash(&id.to_le_bytes())), unnamed).map(|entry| entry.cell.clone())
+        self.table
+            .find(spread(hash(&id.to_le_bytes())), unnamed)
+            .map(|entry| entry.cell.clone())
     }
 
     pub(crate) fn remove(&mut self, child: &CellRef) -> Option<CellRef> {
-        let found = self.table.find_entry(spread(hash_of(child)), |entry| entry.cell == *child).ok()?;
+        let found = self
+            .table
+            .find_entry(spread(hash_of(child)), |entry| entry.cell == *child)
+            .ok()?;
         let (entry, _) = found.remove();
         if self.table.is_empty() {
             self.table = HashTable::new();
@@ -84,8 +100,11 @@ impl Children {
 
     /// All children, oldest first.
     pub(crate) fn list(&self) -> Vec<CellRef> {
-        let mut children: Vec<(u32, CellRef)> =
-            self.table.iter().map(|entry| (entry.ordinal, entry.cell.clone())).collect();
+        let mut children: Vec<(u32, CellRef)> = self
+            .table
+            .iter()
+            .map(|entry| (entry.ordinal, entry.cell.clone()))
+            .collect();
         children.sort_unstable_by_key(|(ordinal, _)| *ordinal);
         children.into_iter().map(|(_, cell)| cell).collect()
     }

@@ -29,7 +29,7 @@ books! {
     // What became of each message.
     Created, Dropped, Handled, Accepted, Refused, Withdrawn, Lost,
     // How each ask ended.
-    Asked, Answered, Rejected, Failed, NoReply, Full, Stopped, TimedOut, Cycle, Cancelled, GivenUp,
+    Asked, Answered, Rejected, Failed, NoReply, Full, Stopped, TimedOut, Cycle, GivenUp,
     // Actors.
     Spawned, NotStarted, Watched, Terminated, TerminatedTwice, WrongAnswer, OtherAskError,
 }
@@ -197,7 +197,6 @@ impl<M: Counted> Future for Asking<'_, M> {
             Err(AskError::Stopped) => Entry::Stopped,
             Err(AskError::Timeout { .. }) => Entry::TimedOut,
             Err(AskError::Cycle(_)) => Entry::Cycle,
-            Err(AskError::Cancelled) => Entry::Cancelled,
             Err(_) => Entry::OtherAskError,
         });
         self.future = None;

@@ -241,7 +241,6 @@ fn check(metrics: &Metrics, dead_letters: u64, refused: u64, threads: u64) -> Ve
         Stopped,
         TimedOut,
         Cycle,
-        Cancelled,
         GivenUp,
         OtherAskError,
     ];
