@@ -3,7 +3,6 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::core::{Guardians, MAX_OWN, Parts, SystemCore};
 use super::handle::ActorSystem;

@@ -1,8 +1,8 @@
 //! The actor system: what holds everything together.
 //!
-//! [`builder`] starts it, [`core`](SystemCore) is what every cell points to, [`handle`] what users
-//! hold, [`reports`] how trouble is told, [`tasks`] what actors spawn beside themselves,
-//! [`observer`] the watch over slow handlers, [`stop`] the way down, [`settings`] what can be set.
+//! `builder` starts it, `core` is what every cell points to, `handle` what users
+//! hold, `reports` how trouble is told, `tasks` what actors spawn beside themselves,
+//! `observer` the watch over slow handlers, `stop` the way down, `settings` what can be set.
 
 mod builder;
 mod core;
