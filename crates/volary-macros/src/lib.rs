@@ -28,7 +28,7 @@ use proc_macro::TokenStream;
 /// Functions without a receiver, such as constructors, are left alone. A method that is only a
 /// helper, private ones included, is marked `#[actor(skip)]`.
 ///
-/// ```ignore
+/// ```
 /// use volary::prelude::*;
 ///
 /// struct Account { cents: i64 }
@@ -121,12 +121,22 @@ pub fn actor(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// crate, a gateway or a client can be written without linking the actor. Every actor that handles
 /// all of them fits.
 ///
-/// ```ignore
+/// ```
 /// use volary::prelude::*;
+///
+/// #[derive(Message)]
+/// pub struct Deposit(pub u64);
+/// #[derive(Message)]
+/// #[message(reply = u64)]
+/// pub struct Balance;
 ///
 /// protocol! {
 ///     /// What a teller may do.
-///     pub BankApi { Deposit, Withdraw }
+///     pub BankApi { Deposit, Balance }
+/// }
+///
+/// fn save(bank: &ActorRef<BankApi>) {
+///     let _ = bank.tell(Deposit(100));
 /// }
 /// ```
 #[proc_macro]
@@ -139,7 +149,7 @@ pub fn protocol(input: TokenStream) -> TokenStream {
 /// `reply` is what an ask answers, `()` by default; `rejection` is the answer "no", none by default.
 /// Type parameters must be `Send + 'static`, as everything in a message.
 ///
-/// ```ignore
+/// ```
 /// use volary::prelude::*;
 ///
 /// #[derive(Message)]
@@ -162,7 +172,7 @@ pub fn derive_message(input: TokenStream) -> TokenStream {
 /// It can then stand in the error place of an actor's method, alone or in a `Failure`. The type must
 /// be `Debug`.
 ///
-/// ```ignore
+/// ```
 /// use volary::prelude::*;
 ///
 /// #[derive(Debug, Rejection)]

@@ -1,9 +1,9 @@
 //! The header of a cell and the counted pointers to it.
 //!
 //! ```text
-//!   ┌ Header ───────────────────────────────┬ typed ──────────────┬ tail ─┐
-//!   │ log │ state │ counts │ tables │ links │ actor │ factory     │ name  │
-//!   └───────────────────────────────────────┴─────────────────────┴───────┘
+//!   ┌ Header ────────────────────────────┬ typed ──────────────┬ tail ─┐
+//!   │ tables, links, counts │ state │ log │ actor │ factory     │ name  │
+//!   └────────────────────────────────────┴─────────────────────┴───────┘
 //! ```
 //!
 //! A live actor is kept by the table of its parent's children; it leaves that table in its own last
@@ -42,27 +42,28 @@ pub(crate) struct CellTable {
     pub(crate) accepts: fn(TypeId) -> Option<&'static MessageTable>,
 }
 
+/// In the order of who touches it while messages flow: senders first, the owner last.
 #[repr(C)]
 pub(crate) struct Header {
-    pub(crate) log: Log,
+    pub(crate) table: &'static CellTable,
+    system: NonNull<SystemCore>,
+    parent: Option<CellRef>,
+    /// This cell, as a pointer that may reach beyond the header: a reference to it may not.
+    this: Cell<NonNull<Header>>,
+    extras: AtomicPtr<Extras>,
+    pub(crate) id: u64,
+    strong: AtomicU32,
+    weak: AtomicU32,
     pub(crate) state: StateWord,
     pub(crate) phase: Cell<Phase>,
     pub(crate) name_length: u8,
     pub(crate) on_fault: Directive,
     pub(crate) dispatcher: u8,
-    strong: AtomicU32,
-    weak: AtomicU32,
-    pub(crate) table: &'static CellTable,
-    pub(crate) id: u64,
-    system: NonNull<SystemCore>,
-    parent: Option<CellRef>,
-    extras: AtomicPtr<Extras>,
+    pub(crate) log: Log,
     /// The suspended future. Owner only.
     frame: Cell<Option<NonNull<FrameHead>>>,
     /// Whom the suspended handler has asked, for finding cycles; 0 for nobody.
     pub(crate) waits_for: AtomicU64,
-    /// This cell, as a pointer that may reach beyond the header: a reference to it may not.
-    this: Cell<NonNull<Header>>,
 }
 
 // An idle actor is this, its state, its name and an entry in two tables.
@@ -211,7 +212,16 @@ impl Header {
     pub(crate) fn control(&self, bits: u32) {
         if self.state.control(bits) {
             self.schedule();
+        } else {
+            // Whoever runs it looks at the state only when it is told to.
+            self.log.give_notice();
         }
+    }
+
+    /// Sets a bit that whoever runs the actor should see before its next message.
+    pub(crate) fn set_noticed(&self, bits: u32) {
+        self.state.set(bits);
+        self.log.give_notice();
     }
 }
 

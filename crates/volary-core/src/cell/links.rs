@@ -2,16 +2,14 @@
 //!
 //! Made on first use, so that an idle leaf pays one pointer for all of it.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::Waker;
 
 use super::{CellRef, Header};
 use crate::dispatch::{Elastic, contain};
-use crate::mailbox::{Letter, Mailbox, MessageTable};
+use crate::mailbox::{Bound, Letter, Mailbox, MessageTable};
 use crate::reference::{StartError, StartReport};
 use crate::sync::Mutex;
-use crate::sync::atomic::{AtomicBool, Ordering::*, fence};
 use crate::time::TimerId;
 use crate::tree::Children;
 
@@ -71,94 +69,33 @@ pub(crate) enum MailboxRule {
     Custom(Box<dyn Mailbox>),
 }
 
-pub(crate) struct Bound {
-    pub(crate) capacity: u64,
-    /// Whether `send` waits for room, or is refused like `tell`.
-    pub(crate) waits: bool,
-    /// Senders waiting for room. The flag is read by the reader after each message it takes.
-    waiting: AtomicBool,
-    wakers: Mutex<VecDeque<Waker>>,
-}
-
-impl Bound {
-    pub(crate) fn new(capacity: u64, waits: bool) -> Self {
-        Bound {
-            capacity,
-            waits,
-            waiting: AtomicBool::new(false),
-            wakers: Mutex::new(VecDeque::new()),
-        }
-    }
-
-    /// Leaves a waker to be called when there is room. The caller looks once more afterwards.
-    pub(crate) fn wait(&self, waker: &Waker) {
-        let mut wakers = self.wakers.lock();
-        if !wakers.iter().any(|w| w.will_wake(waker)) {
-            wakers.push_back(waker.clone());
-        }
-        self.waiting.store(true, SeqCst);
-        drop(wakers);
-        // Pairs with the fence in `made_room`: either the reader sees the flag, or the sender's
-        // second look sees the room.
-        fence(SeqCst);
-    }
-
-    /// Lets everybody who waits try again.
-    #[inline]
-    pub(crate) fn wake_all(&self) {
-        if self.waiting.load(SeqCst) {
-            self.wake();
-        }
-    }
-
-    #[cold]
-    fn wake(&self) {
-        loop {
-            let waker = {
-                let mut wakers = self.wakers.lock();
-                let waker = wakers.pop_front();
-                if wakers.is_empty() {
-                    self.waiting.store(false, SeqCst);
-                }
-                waker
-            };
-            match waker {
-                Some(waker) => waker.wake(),
-                None => return,
-            }
-        }
-    }
-}
-
 impl Header {
-    /// After a message was taken: wakes senders that wait for room, once half of it is free. Waking
-    /// them for each place would have sender and actor take turns message by message.
-    #[inline]
-    pub(crate) fn made_room(&self) {
-        if self.log.is_guarded() {
-            self.made_room_in_bound();
+    fn bound(&self) -> Option<&Bound> {
+        match &self.extras_if_any()?.mailbox {
+            MailboxRule::Bounded(bound) => Some(bound),
+            _ => None,
         }
     }
 
-    fn made_room_in_bound(&self) {
-        if let Some(Extras {
-            mailbox: MailboxRule::Bounded(bound),
-            ..
-        }) = self.extras_if_any()
-            && self.log.depth() <= bound.capacity / 2
-        {
-            fence(SeqCst);
-            bound.wake_all();
+    /// How many messages the owner may take before it calls `made_room`.
+    pub(crate) fn look_every(&self) -> u64 {
+        if self.log.reader_is_guarded() {
+            self.bound().map_or(u64::MAX, Bound::look_every)
+        } else {
+            u64::MAX
+        }
+    }
+
+    /// Messages were taken: wakes senders that wait for room.
+    pub(crate) fn made_room(&self) {
+        if let Some(bound) = self.bound() {
+            bound.made_room(self.log.taken(), || self.log.depth());
         }
     }
 
     /// The mailbox is closed: whoever waits for room is told so.
     pub(crate) fn release_senders(&self) {
-        if let Some(Extras {
-            mailbox: MailboxRule::Bounded(bound),
-            ..
-        }) = self.extras_if_any()
-        {
+        if let Some(bound) = self.bound() {
             bound.wake_all();
         }
     }

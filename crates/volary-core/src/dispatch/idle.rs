@@ -67,9 +67,12 @@ impl Idle {
         true
     }
 
-    /// A searcher found something. True: it was the last, and should pass the search on.
+    /// A searcher found something. True: it was the last, and should pass the search on if there is
+    /// more. Who queued something meanwhile has relied on it.
     pub(crate) fn end_search(&self) -> bool {
-        searching(self.counts.fetch_sub(SEARCHING, SeqCst)) == 1
+        let last = searching(self.counts.fetch_sub(SEARCHING, SeqCst)) == 1;
+        fence(SeqCst);
+        last
     }
 
     /// A worker goes to sleep. It looks once more at all queues before it really does.

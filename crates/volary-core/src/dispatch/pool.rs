@@ -148,6 +148,10 @@ impl Pool {
         self.env.now()
     }
 
+    pub(crate) fn yield_now(&self, task: &mut Context<'_>) {
+        self.env.yield_now(task);
+    }
+
     pub(crate) fn is_seeded(&self) -> bool {
         self.env.is_simulated()
     }

@@ -22,6 +22,12 @@ pub(crate) enum TurnEnd {
 
 /// How often a turn looks again for a record that is being written just now.
 const PATIENCE: u32 = 64;
+/// After how many messages a reader that caught up lingers, and for how long.
+const LINGER_AFTER: u32 = 16;
+#[cfg(not(any(volary_loom, volary_shuttle)))]
+const LINGER: u32 = 16;
+#[cfg(any(volary_loom, volary_shuttle))]
+const LINGER: u32 = 0;
 /// Messages that the maker of an actor handles for it.
 const START_BUDGET: u32 = 4;
 
@@ -91,9 +97,12 @@ pub(crate) fn run_inline(cell: &Header, host: &Host, budget: u32) {
 
 fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
     let cell: &Header = &here;
-    let mut left = budget;
+    let mut mail = Mail::new(cell, budget);
     let mut patience = PATIENCE;
     loop {
+        if cell.log.has_notice() {
+            cell.log.take_notice();
+        }
         let state = cell.state.load();
         if state & (CONTROL | SUSPENDED | PAUSED) != 0 {
             if state & CONTROL != 0 {
@@ -104,10 +113,10 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
                 continue;
             }
             if state & (SUSPENDED | WOKEN) == SUSPENDED | WOKEN {
-                if left == 0 {
+                if mail.left == 0 {
                     return yielded(cell);
                 }
-                left -= 1;
+                mail.left -= 1;
                 cell.state.clear(WOKEN);
                 if lifecycle::resume_frame(cell, host) == Alive::No {
                     return TurnEnd::Gone;
@@ -121,25 +130,19 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
             }
             continue;
         }
-        // SAFETY: we own the actor, so we are the one reader of its log.
-        match unsafe { cell.log.peek(cell) } {
-            Peek::Record(first, place) => {
-                // A slow actor has one message at a time, so that others need not wait for many.
-                if left == 0 || state & SLOW != 0 && left < budget {
-                    return yielded(cell);
-                }
-                left -= 1;
-                // SAFETY: just peeked; the payload is taken once, by `deliver`.
-                let (incoming, words) = unsafe { Incoming::read(first, place) };
-                // SAFETY: the length of that record.
-                unsafe { cell.log.advance(words) };
-                let step = deliver(cell, host, incoming);
-                cell.made_room();
-                if !matches!(step, Step::Done) && lifecycle::after_step(cell, host, step) == Alive::No {
-                    return TurnEnd::Gone;
-                }
-            }
-            Peek::Pending => {
+        if state & SLOW != 0 {
+            // One message at a time, so that others need not wait for many.
+            mail.left = mail.left.min(u32::from(mail.handled == 0));
+        }
+        let pause = mail.read(cell, host);
+        if cell.log.reader_is_guarded() && !matches!(pause, Pause::Gone) {
+            cell.made_room();
+        }
+        match pause {
+            Pause::Look => {}
+            Pause::Budget => return yielded(cell),
+            Pause::Gone => return TurnEnd::Gone,
+            Pause::Pending => {
                 // A sender is between reserving and publishing; if it was put to sleep there,
                 // others have their turn first.
                 if patience == 0 {
@@ -148,14 +151,17 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
                 patience -= 1;
                 std::hint::spin_loop();
             }
-            Peek::Empty => {
+            Pause::Empty => {
+                if mail.linger() {
+                    continue;
+                }
                 if state & DRAIN != 0 && cell.phase.get() == Phase::Running {
                     if lifecycle::drained(cell, host) == Alive::No {
                         return TurnEnd::Gone;
                     }
                     continue;
                 }
-                // SAFETY: as above.
+                // SAFETY: we own the actor, so we are the one reader of its log.
                 unsafe { cell.log.settle(cell) };
                 if state & HIGH != 0 {
                     cell.state.clear(HIGH);
@@ -170,6 +176,94 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
                 }
             }
         }
+    }
+}
+
+/// Why the reading of mail was interrupted.
+enum Pause {
+    /// There is something else to look at.
+    Look,
+    Budget,
+    Empty,
+    Pending,
+    Gone,
+}
+
+/// The messages of one turn.
+struct Mail {
+    /// How many more may be handled.
+    left: u32,
+    handled: u32,
+    /// How many there were when the turn began. More than these came while it lasted, from another
+    /// thread.
+    expected: u64,
+    lingered_at: u32,
+    /// How many until senders that wait for room are looked for.
+    before_look: u64,
+}
+
+impl Mail {
+    fn new(cell: &Header, budget: u32) -> Self {
+        Mail {
+            left: budget,
+            handled: 0,
+            expected: if budget > LINGER_AFTER { cell.log.depth() } else { 0 },
+            lingered_at: 0,
+            before_look: cell.look_every(),
+        }
+    }
+
+    /// Handles messages for as long as nothing else is to be looked at. Touches nothing that senders
+    /// write but the messages themselves.
+    #[inline]
+    fn read(&mut self, cell: &Header, host: &Host) -> Pause {
+        loop {
+            // SAFETY: we own the actor, so we are the one reader of its log.
+            match unsafe { cell.log.peek(cell) } {
+                Peek::Record(first, place) => {
+                    if self.left == 0 {
+                        return Pause::Budget;
+                    }
+                    self.left -= 1;
+                    self.handled += 1;
+                    // SAFETY: just peeked; the payload is taken once, by `deliver`.
+                    let (incoming, words) = unsafe { Incoming::read(first, place) };
+                    // SAFETY: the length of that record.
+                    unsafe { cell.log.advance(words) };
+                    let step = deliver(cell, host, incoming);
+                    self.before_look -= 1;
+                    if self.before_look == 0 {
+                        self.before_look = cell.look_every();
+                        cell.made_room();
+                    }
+                    if !matches!(step, Step::Done) {
+                        return match lifecycle::after_step(cell, host, step) {
+                            Alive::Yes => Pause::Look,
+                            Alive::No => Pause::Gone,
+                        };
+                    }
+                    if cell.log.has_notice() {
+                        return Pause::Look;
+                    }
+                }
+                Peek::Pending => return Pause::Pending,
+                Peek::Empty => return Pause::Empty,
+            }
+        }
+    }
+
+    /// An actor that is faster than whoever fills its mailbox from another thread would read each
+    /// message while it is still warm over there, and both would wait for the cache line. It lets the
+    /// sender get ahead for a moment instead. True: look again.
+    fn linger(&mut self) -> bool {
+        if self.handled < self.lingered_at + LINGER_AFTER || u64::from(self.handled) <= self.expected {
+            return false;
+        }
+        self.lingered_at = self.handled;
+        for _ in 0..LINGER {
+            std::hint::spin_loop();
+        }
+        true
     }
 }
 

@@ -36,7 +36,7 @@ const LAST_IN_RUN: u32 = 16;
 const GLOBAL_EVERY: u32 = 61;
 /// Rounds of searching before a worker sleeps; the later ones last longer.
 #[cfg(not(any(volary_loom, volary_shuttle)))]
-const SEARCH_ROUNDS: u32 = 9;
+const SEARCH_ROUNDS: u32 = 3;
 #[cfg(any(volary_loom, volary_shuttle))]
 const SEARCH_ROUNDS: u32 = 1;
 /// Messages sent in one turn from which on the actor is thought to be busy for long.
@@ -131,7 +131,7 @@ impl Local {
             turns += 1;
             let long = slow || turns % LOOK_AT_CLOCK == 0 && self.pool.now().since(began) > TIME_PER_POLL;
             if long || turns >= TURNS_PER_POLL {
-                task.waker().wake_by_ref();
+                self.pool.yield_now(task);
                 return Poll::Pending;
             }
         }
@@ -312,8 +312,8 @@ impl Local {
     }
 
     fn leave_search(&self) {
-        if self.searching.replace(false) && self.pool.idle.end_search() {
-            // There may be more where that came from.
+        if self.searching.replace(false) && self.pool.idle.end_search() && self.pool.has_work(self.index) {
+            // There is more where that came from.
             self.pool.notify();
         }
     }

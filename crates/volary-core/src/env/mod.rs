@@ -73,6 +73,12 @@ pub trait Env: Send + Sync + 'static {
     /// The system has stopped; what was brought along for it can go.
     fn retire(&self) {}
 
+    /// Called by a worker that ends its poll although it has more to do: it wants to be polled again
+    /// after everybody else, including those who wait for the outside world.
+    fn yield_now(&self, task: &mut std::task::Context<'_>) {
+        task.waker().wake_by_ref();
+    }
+
     /// Says whom to call when time passes.
     ///
     /// Weak: the system keeps its driver, and a driver that is gone is not called any more.

@@ -27,9 +27,10 @@
 
 use std::ptr;
 
+use super::bound::Bound;
 use super::pool;
 use crate::sync::Spin;
-use crate::sync::atomic::{AtomicPtr, AtomicU64, Ordering::*};
+use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::*};
 
 #[cfg(not(volary_loom))]
 pub(crate) const INLINE_WORDS: usize = 10;
@@ -40,6 +41,12 @@ pub(crate) const BLOCK_WORDS: usize = 126;
 pub(crate) const INLINE_WORDS: usize = 3;
 #[cfg(volary_loom)]
 pub(crate) const BLOCK_WORDS: usize = 4;
+
+/// How long a writer that lost a race stands back.
+#[cfg(not(any(volary_loom, volary_shuttle)))]
+const BACK_OFF: u32 = 48;
+#[cfg(any(volary_loom, volary_shuttle))]
+const BACK_OFF: u32 = 0;
 
 const OFFSET: u64 = 0xffff;
 const INSTALLING: u64 = 1 << 16;
@@ -124,10 +131,12 @@ impl Block {
     }
 
     /// Makes a block as good as new.
+    #[cfg(not(any(volary_loom, volary_shuttle)))]
     pub(crate) fn wipe(&mut self) {
-        self.next.store(ptr::null_mut(), Relaxed);
-        for word in &self.words {
-            word.clear();
+        // Through `&mut`, so that it is one fill and not a store for each word.
+        *self.next.get_mut() = ptr::null_mut();
+        for word in &mut self.words {
+            *word.0.get_mut() = ptr::null_mut();
         }
     }
 }
@@ -190,18 +199,25 @@ pub(crate) trait Growth {
     fn shrunk(&self);
 }
 
+/// Writers' words first, the reader's last, and the inline region between them: it is longer than a
+/// cache line, so a reader that takes and writers that add do not fight for one.
+#[repr(C)]
 pub(crate) struct Log {
     word: AtomicU64,
     /// The region that `word` speaks of; null is the inline one. Written under `INSTALLING` only.
     tail: AtomicPtr<Block>,
-    /// The reader's region; null is the inline one. Reader only.
-    head: std::cell::Cell<*mut Block>,
-    /// The reader's place in its region. Reader only.
-    offset: std::cell::Cell<usize>,
-    /// How many records the reader has taken. Written by the reader, read by whoever asks for depth.
-    taken: AtomicU64,
     inline_next: AtomicPtr<Block>,
     inline: [Word; INLINE_WORDS],
+    /// The reader's region; null is the inline one. Reader only.
+    head: std::cell::Cell<*mut Block>,
+    /// How many records the reader has taken. Written by the reader, read by whoever asks for depth.
+    taken: AtomicU64,
+    /// The reader's place in its region. Reader only.
+    offset: std::cell::Cell<u32>,
+    /// The mailbox has a rule of its own, as `GUARDED` says to writers.
+    guarded: bool,
+    /// There is something besides mail to look at; set after it can be seen.
+    notice: AtomicBool,
 }
 
 // SAFETY: writers touch only atomics and the room that they reserved; `head` and `offset` are
@@ -210,8 +226,23 @@ unsafe impl Sync for Log {}
 // SAFETY: the blocks are owned and everything in them is sent with the log.
 unsafe impl Send for Log {}
 
+/// Another writer was faster. It probably has more to write: letting it have the line for a moment
+/// costs both of them less than taking it from each other for every record.
+#[cold]
+fn back_off() {
+    for _ in 0..BACK_OFF {
+        std::hint::spin_loop();
+    }
+}
+
 fn sequence(word: u64) -> u64 {
     word >> SEQUENCE_SHIFT
+}
+
+/// How far `a` is ahead of `b`; sequences wrap.
+#[inline]
+pub(super) fn sequence_distance(a: u64, b: u64) -> i64 {
+    (a.wrapping_sub(b) << SEQUENCE_SHIFT).cast_signed() >> SEQUENCE_SHIFT
 }
 
 impl Log {
@@ -219,22 +250,23 @@ impl Log {
         Log {
             word: AtomicU64::new(INLINE | if guarded { GUARDED } else { 0 }),
             tail: AtomicPtr::new(ptr::null_mut()),
-            head: std::cell::Cell::new(ptr::null_mut()),
-            offset: std::cell::Cell::new(0),
-            taken: AtomicU64::new(0),
             inline_next: AtomicPtr::new(ptr::null_mut()),
             inline: [(); INLINE_WORDS].map(|()| Word::new()),
+            head: std::cell::Cell::new(ptr::null_mut()),
+            taken: AtomicU64::new(0),
+            offset: std::cell::Cell::new(0),
+            guarded,
+            notice: AtomicBool::new(false),
         }
     }
 
     /// Reserves room for a record of `words` words.
     ///
-    /// `bound` is the number of waiting records from which on it is refused.
     #[inline]
-    pub(crate) fn reserve(&self, words: usize, bound: u64, growth: &impl Growth) -> Result<Room, Refusal> {
+    pub(crate) fn reserve(&self, words: usize, bound: Option<&Bound>, growth: &impl Growth) -> Result<Room, Refusal> {
         let mut word = self.word.load(Acquire);
         loop {
-            if word & (CLOSED | INSTALLING) == 0 && bound == u64::MAX {
+            if word & (CLOSED | INSTALLING) == 0 && bound.is_none_or(|bound| bound.has_room(sequence(word))) {
                 let offset = (word & OFFSET) as usize;
                 let capacity = if word & INLINE == 0 { BLOCK_WORDS } else { INLINE_WORDS };
                 if offset + words <= capacity {
@@ -248,8 +280,9 @@ impl Log {
                                 first: self.place(region, offset),
                             });
                         }
-                        Err(seen) => {
-                            word = seen;
+                        Err(_) => {
+                            back_off();
+                            word = self.word.load(Acquire);
                             continue;
                         }
                     }
@@ -261,7 +294,7 @@ impl Log {
 
     #[cold]
     #[inline(never)]
-    fn reserve_slow(&self, words: usize, bound: u64, growth: &impl Growth) -> Result<Room, Refusal> {
+    fn reserve_slow(&self, words: usize, bound: Option<&Bound>, growth: &impl Growth) -> Result<Room, Refusal> {
         debug_assert!(words <= BLOCK_WORDS);
         let mut spin = Spin::new();
         let mut fresh: Option<Box<Block>> = None;
@@ -276,8 +309,11 @@ impl Log {
                 break Err(Refusal::Closed);
             }
             let depth = self.depth_at(word);
-            if depth >= bound {
-                break Err(Refusal::Full);
+            if let Some(bound) = bound {
+                if depth >= bound.capacity {
+                    break Err(Refusal::Full);
+                }
+                bound.learn(sequence(word).wrapping_sub(depth));
             }
             let offset = (word & OFFSET) as usize;
             let capacity = if word & INLINE == 0 { BLOCK_WORDS } else { INLINE_WORDS };
@@ -366,6 +402,11 @@ impl Log {
         sequence(word).wrapping_sub(self.taken.load(Acquire)) & SEQUENCE_MASK
     }
 
+    /// How many records the reader has taken.
+    pub(crate) fn taken(&self) -> u64 {
+        self.taken.load(Relaxed)
+    }
+
     /// How many records are waiting, roughly when others write or read.
     pub(crate) fn depth(&self) -> u64 {
         self.depth_at(self.word.load(Acquire))
@@ -382,6 +423,29 @@ impl Log {
     #[inline]
     pub(crate) fn is_guarded(&self) -> bool {
         self.word.load(Relaxed) & GUARDED != 0
+    }
+
+    /// The same, for the reader, who does not touch what writers write.
+    #[inline]
+    pub(crate) fn reader_is_guarded(&self) -> bool {
+        self.guarded
+    }
+
+    /// Makes the reader look up from its mail. What it is to see was stored before.
+    ///
+    /// A swap and not a store: of several notices the reader takes, it must see what all were about.
+    pub(crate) fn give_notice(&self) {
+        self.notice.swap(true, AcqRel);
+    }
+
+    #[inline]
+    pub(crate) fn has_notice(&self) -> bool {
+        self.notice.load(Relaxed)
+    }
+
+    /// The reader looks up now.
+    pub(crate) fn take_notice(&self) {
+        self.notice.swap(false, AcqRel);
     }
 
     /// Refuses every record from now on. What was reserved before stays to be read.
@@ -407,7 +471,7 @@ impl Log {
     pub(crate) unsafe fn peek(&self, growth: &impl Growth) -> Peek {
         loop {
             let region = self.head.get();
-            let offset = self.offset.get();
+            let offset = self.offset.get() as usize;
             let capacity = if region.is_null() { INLINE_WORDS } else { BLOCK_WORDS };
             if offset < capacity {
                 let place = self.place(region, offset);
@@ -436,7 +500,7 @@ impl Log {
     /// The caller is the one reader and `words` is the length of the record at the head.
     #[inline]
     pub(crate) unsafe fn advance(&self, words: usize) {
-        self.offset.set(self.offset.get() + words);
+        self.offset.set(self.offset.get() + words as u32);
         let taken = self.taken.load(Relaxed).wrapping_add(1) & SEQUENCE_MASK;
         self.taken.store(taken, Release);
     }

@@ -24,7 +24,7 @@ mod loom_model {
     const RECORD: usize = 2;
 
     fn push(log: &Log, value: u64) -> Result<(), Refusal> {
-        let room = log.reserve(RECORD, u64::MAX, &Free)?;
+        let room = log.reserve(RECORD, None, &Free)?;
         room.write_second(value);
         // SAFETY: the second and last word was written above.
         unsafe { room.publish(first(value)) };
@@ -120,22 +120,48 @@ mod loom_model {
         });
     }
 
+    /// Two give notice of something; the reader looks once. What it has not seen is still announced.
+    #[test]
+    fn loom_log_a_notice_is_seen_or_still_there() {
+        loom::model(|| {
+            let log = Arc::new(Log::new(false));
+            let news = Arc::new(loom::sync::atomic::AtomicU32::new(0));
+            let givers = [1, 2].map(|bit| {
+                let (log, news) = (log.clone(), news.clone());
+                thread::spawn(move || {
+                    news.fetch_or(bit, Relaxed);
+                    log.give_notice();
+                })
+            });
+            let mut seen = 0;
+            if log.has_notice() {
+                log.take_notice();
+                seen = news.load(Relaxed);
+            }
+            for giver in givers {
+                giver.join().unwrap();
+            }
+            assert!(seen == 3 || log.has_notice(), "news that nobody looks at");
+        });
+    }
+
     #[test]
     fn loom_log_bound_is_never_exceeded() {
         loom::model(|| {
             let log = Arc::new(Log::new(true));
-            let try_push = |log: &Log| {
-                log.reserve(RECORD, 1, &Free).map(|room| {
+            let bound = Arc::new(Bound::new(1, false));
+            let try_push = |log: &Log, bound: &Bound| {
+                log.reserve(RECORD, Some(bound), &Free).map(|room| {
                     room.write_second(3);
                     // SAFETY: both words are written.
                     unsafe { room.publish(first(3)) };
                 })
             };
             let writer = {
-                let log = log.clone();
-                thread::spawn(move || try_push(&log).is_ok())
+                let (log, bound) = (log.clone(), bound.clone());
+                thread::spawn(move || try_push(&log, &bound).is_ok())
             };
-            let mine = try_push(&log).is_ok();
+            let mine = try_push(&log, &bound).is_ok();
             let theirs = writer.join().unwrap();
             assert!(mine ^ theirs, "a bound of one takes exactly one of two");
         });
@@ -149,7 +175,7 @@ mod plain {
     use std::sync::Arc;
 
     fn push(log: &Log, value: u64, words: usize) -> Result<(), Refusal> {
-        let room = log.reserve(words, u64::MAX, &Free)?;
+        let room = log.reserve(words, None, &Free)?;
         for n in 1..words {
             // SAFETY: within the reserved room.
             unsafe { room.as_ptr().add(n).write(value) };
@@ -258,7 +284,7 @@ mod plain {
         }
         let log = Log::new(false);
         push(&log, 7, INLINE_WORDS).unwrap();
-        assert!(matches!(log.reserve(3, u64::MAX, &Never), Err(Refusal::Full)));
+        assert!(matches!(log.reserve(3, None, &Never), Err(Refusal::Full)));
         assert_eq!(pop(&log, |_| INLINE_WORDS), Some(7));
     }
 }

@@ -36,11 +36,15 @@ mod imp {
             })
             .ok()
             .flatten()
-            .unwrap_or_else(Block::boxed)
+            .map_or_else(Block::boxed, |mut block| {
+                // Wiped by whoever writes to it next, all at once: the reader's core has its lines, and
+                // fetching them one record at a time would stall the writer at each.
+                block.wipe();
+                block
+            })
     }
 
-    pub(crate) fn give(mut block: Box<Block>) {
-        block.wipe();
+    pub(crate) fn give(block: Box<Block>) {
         let _ = LOCAL.try_with(|local| {
             let mut local = local.borrow_mut();
             if local.len() >= PER_THREAD {

@@ -3,7 +3,7 @@
 use crate::actor::Message;
 use crate::cell::{Header, MailboxRule};
 use crate::dispatch::{Host, contain};
-use crate::mailbox::{BELL, Envelope, Growth, Letter, MessageTable, Refusal};
+use crate::mailbox::{BELL, Bound, Envelope, Growth, Letter, MessageTable, Refusal};
 
 /// Queues a message. The caller then sees to it that the actor runs.
 #[inline]
@@ -16,7 +16,7 @@ pub(crate) fn post<M: Message>(
     if cell.log.is_guarded() {
         return post_guarded(cell, table, envelope, message);
     }
-    write(cell, table, envelope, message, u64::MAX, cell)
+    write(cell, table, envelope, message, None, cell)
 }
 
 /// Queues a message that no bound applies to, such as `Terminated`.
@@ -26,7 +26,7 @@ pub(crate) fn post_exempt<M: Message>(
     envelope: Envelope,
     message: M,
 ) -> Result<(), (Refusal, M)> {
-    write(cell, table, envelope, message, u64::MAX, &Unlimited(cell))
+    write(cell, table, envelope, message, None, &Unlimited(cell))
 }
 
 /// Grows whatever the budget says.
@@ -48,7 +48,7 @@ fn write<M: Message>(
     table: &'static MessageTable,
     envelope: Envelope,
     message: M,
-    bound: u64,
+    bound: Option<&Bound>,
     growth: &impl Growth,
 ) -> Result<(), (Refusal, M)> {
     match cell.log.reserve(envelope.record_words::<M>(), bound, growth) {
@@ -78,15 +78,15 @@ fn post_guarded<M: Message>(
         None => &MailboxRule::Open,
     };
     match rule {
-        MailboxRule::Open => write(cell, table, envelope, message, u64::MAX, cell),
-        MailboxRule::Bounded(bound) => write(cell, table, envelope, message, bound.capacity, cell),
+        MailboxRule::Open => write(cell, table, envelope, message, None, cell),
+        MailboxRule::Bounded(bound) => write(cell, table, envelope, message, Some(bound), cell),
         MailboxRule::Custom(mailbox) => {
             let bell = Envelope {
                 sender: envelope.sender,
                 deadline: 0,
                 reply: None,
             };
-            let room = match cell.log.reserve(bell.record_words::<()>(), u64::MAX, cell) {
+            let room = match cell.log.reserve(bell.record_words::<()>(), None, cell) {
                 Ok(room) => room,
                 Err(refusal) => return Err((refusal, message)),
             };

@@ -9,7 +9,7 @@ use super::errors::{SendError, TellError};
 use super::post::{envelope_from_here, post};
 use crate::actor::Message;
 use crate::cell::{CellRef, MailboxRule};
-use crate::mailbox::{MessageTable, Refusal};
+use crate::mailbox::{Bound, MessageTable, Refusal};
 use crate::time::{Moment, TimerId};
 
 /// A `send` under way.
@@ -23,6 +23,8 @@ pub struct SendFuture<'a, M: Message> {
     timeout: Option<Duration>,
     deadline: Option<Moment>,
     timer: Option<TimerId>,
+    /// The place among those who wait for room.
+    ticket: Option<u64>,
 }
 
 impl<'a, M: Message> SendFuture<'a, M> {
@@ -34,6 +36,7 @@ impl<'a, M: Message> SendFuture<'a, M> {
             timeout: None,
             deadline: None,
             timer: None,
+            ticket: None,
         }
     }
 
@@ -62,7 +65,7 @@ impl<'a, M: Message> SendFuture<'a, M> {
     }
 
     /// The bound to wait at, if this mailbox lets senders wait.
-    fn waits(&self) -> Option<&'a crate::cell::Bound> {
+    fn waits(&self) -> Option<&'a Bound> {
         match &self.target.extras_if_any()?.mailbox {
             MailboxRule::Bounded(bound) if bound.waits => Some(bound),
             _ => None,
@@ -94,7 +97,7 @@ impl<M: Message> Future for SendFuture<'_, M> {
             self.message = Some(message);
             if !registered {
                 // Register, then look once more: room made in between is not missed.
-                bound.wait(task.waker());
+                self.ticket = Some(bound.wait(self.ticket, task.waker()));
                 registered = true;
                 continue;
             }
@@ -122,6 +125,11 @@ impl<M: Message> Drop for SendFuture<'_, M> {
     fn drop(&mut self) {
         if let Some(timer) = self.timer.take() {
             self.target.system().timers().cancel(timer);
+        }
+        if let Some(ticket) = self.ticket
+            && let Some(bound) = self.waits()
+        {
+            bound.leave(ticket, self.message.is_none());
         }
     }
 }

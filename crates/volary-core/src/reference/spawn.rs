@@ -18,8 +18,9 @@ use super::reply_slot::ReplySlot;
 use crate::actor::{Actor, Directive, Dispatcher, Fault, MailboxKind, Product, Props};
 use crate::cell::lifecycle::Phase;
 use crate::cell::state::DEAD;
-use crate::cell::{Birth, Bound, CellRef, Extras, MailboxRule, cell_table, create};
+use crate::cell::{Birth, CellRef, Extras, MailboxRule, cell_table, create};
 use crate::dispatch::{Host, TurnEnd, start_turn};
+use crate::mailbox::Bound;
 use crate::system::SystemCore;
 use crate::tree::{Path, validate_name};
 

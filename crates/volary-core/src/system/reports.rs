@@ -178,7 +178,7 @@ impl SystemCore {
     /// now on, and askers leave it to the workers.
     pub(crate) fn mark_slow(&self, id: u64) {
         if let Some(cell) = self.directory.get(id) {
-            cell.state.set(crate::cell::state::SLOW);
+            cell.set_noticed(crate::cell::state::SLOW);
         }
     }
 
