@@ -29,15 +29,15 @@ pub use actor::{
     Product, Props, Rejection, Respond, SyncHandler, Task,
 };
 pub use cell::MessageList;
-pub use env::{BoxTask, Driver, Env, SeededEnv};
+pub use env::{BoxTask, Driver, Env, SeededEnv, Signal, run};
 pub use events::{
     ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, DeadReason, Event, EventStream, Lagged,
     MailboxHighWater, RejectionUnheard, SlowHandler, Subscription, Terminated,
 };
 pub use mailbox::{INLINE_BYTES, Letter, Mailbox};
 pub use reference::{
-    Accepts, ActorId, ActorRef, Ask, AskAll, AskError, AskFuture, Covers, Cycle, Recipient, ReplyTo, SendError,
-    SendFuture, Spawn, SpawnError, SpawnFuture, Target, TellError, Termination, WeakRef,
+    Accepts, ActorId, ActorRef, ActorStatus, Ask, AskAll, AskError, AskFuture, Covers, Cycle, Recipient, ReplyTo,
+    SendError, SendFuture, Spawn, SpawnError, SpawnFuture, Target, TellError, Termination, WeakRef,
 };
 pub use system::settings;
 pub use system::{

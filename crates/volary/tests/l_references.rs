@@ -629,3 +629,38 @@ fn l18_a_dead_letter_names_reason_sender_and_receiver_and_keeps_the_message() {
         system.stop().await.unwrap();
     });
 }
+
+#[test]
+fn l9_the_status_follows_the_life_of_an_actor() {
+    seeds(|env| async move {
+        let system = simulated(&env).await;
+        let log = Log::new();
+        let desk = system.spawn(a_desk(&log)).await.unwrap();
+        system.sleep(Duration::from_millis(1)).await;
+        let idle = desk.status();
+        assert!(
+            idle.running && !idle.busy && !idle.stopping && !idle.ended && !idle.slow && !idle.system,
+            "{idle:?}"
+        );
+        let (open, gate) = gate();
+        desk.tell(Wait { gate }).unwrap();
+        system.sleep(Duration::from_millis(1)).await;
+        let waiting = desk.status();
+        assert!(waiting.running && waiting.busy, "{waiting:?}");
+        desk.stop();
+        let stopping = desk.status();
+        assert!(
+            !stopping.running && stopping.stopping && !stopping.ended,
+            "{stopping:?}"
+        );
+        assert_eq!(system.actors()[0].status, stopping, "listed with the same flags");
+        drop(open);
+        desk.terminated().await;
+        let ended = desk.status();
+        assert!(
+            ended.ended && !ended.running && !ended.stopping && !ended.busy,
+            "{ended:?}"
+        );
+        system.stop().await.unwrap();
+    });
+}

@@ -79,6 +79,12 @@ impl StateWord {
         self.0.load(Acquire)
     }
 
+    /// A turn is under way or due, or a handler is suspended.
+    pub(crate) fn is_busy(&self) -> bool {
+        let state = self.load();
+        state & RUN != IDLE || state & SUSPENDED != 0
+    }
+
     pub(crate) fn has(&self, bits: u32) -> bool {
         self.load() & bits != 0
     }

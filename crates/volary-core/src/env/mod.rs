@@ -15,11 +15,15 @@ use std::time::SystemTime;
 
 pub use seeded::SeededEnv;
 pub(crate) use tokio_env::TokioEnv;
+pub use tokio_env::run;
 
 use crate::time::Moment;
 
 /// A future as the environment runs it.
 pub type BoxTask = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Ends with the name of the signal that asks the process to end.
+pub type Signal = Pin<Box<dyn Future<Output = &'static str> + Send>>;
 
 /// What an actor system needs of the world around it.
 ///
@@ -68,6 +72,11 @@ pub trait Env: Send + Sync + 'static {
     /// Whether one seed decides everything.
     fn is_simulated(&self) -> bool {
         false
+    }
+
+    /// Waits until the process is asked to end. In simulation nobody does.
+    fn termination(&self) -> Signal {
+        Box::pin(std::future::pending())
     }
 
     /// The system has stopped; what was brought along for it can go.

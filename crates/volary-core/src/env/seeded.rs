@@ -51,7 +51,7 @@ struct World {
     random: u64,
     now: Moment,
     next_task: u64,
-    tasks: BTreeMap<u64, BoxTask>,
+    tasks: BTreeMap<u64, (BoxTask, Waker)>,
     ready: Vec<u64>,
     steps: u64,
 }
@@ -187,7 +187,7 @@ impl SeededEnv {
 
     /// Polls one ready task, chosen by the seed.
     fn step(&self) -> bool {
-        let (id, mut task) = {
+        let (id, mut task, waker) = {
             let mut world = self.0.world.lock();
             if world.ready.is_empty() {
                 return false;
@@ -196,17 +196,13 @@ impl SeededEnv {
             let id = world.ready.swap_remove(at);
             world.steps += 1;
             match world.tasks.remove(&id) {
-                Some(task) => (id, task),
+                Some((task, waker)) => (id, task, waker),
                 None => return true, // it has ended
             }
         };
-        let waker = Waker::from(Arc::new(TaskWaker {
-            task: id,
-            env: Arc::downgrade(&self.0),
-        }));
         let polled = Pin::new(&mut task).poll(&mut Context::from_waker(&waker));
         if polled.is_pending() {
-            self.0.world.lock().tasks.insert(id, task);
+            self.0.world.lock().tasks.insert(id, (task, waker));
         }
         true
     }
@@ -266,7 +262,11 @@ impl Env for SeededEnv {
         let mut world = self.0.world.lock();
         let id = world.next_task;
         world.next_task += 1;
-        world.tasks.insert(id, task);
+        let waker = Waker::from(Arc::new(TaskWaker {
+            task: id,
+            env: Arc::downgrade(&self.0),
+        }));
+        world.tasks.insert(id, (task, waker));
         world.ready.push(id);
     }
 

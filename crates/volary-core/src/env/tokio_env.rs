@@ -14,13 +14,13 @@ use std::hash::BuildHasher;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
-use std::task::Context;
+use std::task::{Context, Poll};
 use std::time::{Instant, SystemTime};
 
 use parking_lot::Mutex;
 use tokio::runtime::{Handle, Runtime, RuntimeFlavor};
 
-use super::{BoxTask, Driver, Env};
+use super::{BoxTask, Driver, Env, Signal};
 use crate::time::Moment;
 
 pub(crate) struct TokioEnv {
@@ -135,6 +135,19 @@ impl Env for TokioEnv {
         Handle::try_current().is_ok_and(|handle| handle.id() == self.handle.id())
     }
 
+    fn termination(&self) -> Signal {
+        let _here = self.handle.enter();
+        // Tokio panics if the caller's runtime was built without its I/O driver.
+        let caught = std::panic::catch_unwind(signals);
+        let told = match caught {
+            Ok(Ok(signals)) => return signals,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "the runtime has no I/O driver; build it with `enable_all`".to_owned(),
+        };
+        tracing::error!(error = %told, "signals cannot be caught");
+        Box::pin(std::future::pending())
+    }
+
     fn retire(&self) {
         self.clock.ended.store(true, Ordering::Release);
         let clock = self.clock.thread.lock().take();
@@ -159,6 +172,49 @@ impl Env for TokioEnv {
     fn spills_local_wakes(&self) -> bool {
         true
     }
+}
+
+#[cfg(unix)]
+fn signals() -> std::io::Result<Signal> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(Box::pin(std::future::poll_fn(move |task| {
+        if terminate.poll_recv(task).is_ready() {
+            return Poll::Ready("SIGTERM");
+        }
+        interrupt.poll_recv(task).map(|_| "SIGINT")
+    })))
+}
+
+#[cfg(not(unix))]
+fn signals() -> std::io::Result<Signal> {
+    Ok(Box::pin(async {
+        match tokio::signal::ctrl_c().await {
+            Ok(()) => "Ctrl-C",
+            Err(_) => std::future::pending().await,
+        }
+    }))
+}
+
+/// Runs a program on a tokio runtime with all cores and all drivers: a `main` that needs no other
+/// crate than this one.
+///
+/// ```
+/// fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     volary_core::run(async {
+///         let system = volary_core::ActorSystem::builder("bank").start().await?;
+///         system.stop().await?;
+///         Ok(())
+///     })
+/// }
+/// ```
+///
+/// # Errors
+/// Those of the program, and that of a runtime that cannot be brought up.
+pub fn run<T, E: From<std::io::Error>>(program: impl Future<Output = Result<T, E>>) -> Result<T, E> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(program)
 }
 
 fn since(began: Instant) -> Moment {

@@ -1,8 +1,8 @@
 //! Blocks that mailboxes have given back, kept at hand for the next one that grows.
 //!
-//! Each thread keeps a few; what flows from the threads that read to the threads that write goes
-//! through a shared shelf, in batches. Both are bounded and both are emptied when a worker goes
-//! idle for good, so a burst does not hold its memory for ever.
+//! Each thread keeps a few, 64 KiB at most; what flows from the threads that read to the threads that
+//! write goes through a shared shelf, in batches. The shelf holds 2 MiB at most and is cleared as soon
+//! as nothing runs, so a burst does not hold its memory for ever.
 
 use super::log::Block;
 
@@ -60,15 +60,11 @@ mod imp {
         });
     }
 
+    /// Clears the shelf, and what the calling thread keeps.
     pub(crate) fn trim() {
-        let _ = LOCAL.try_with(|local| {
-            let mut local = local.borrow_mut();
-            local.clear();
-            local.shrink_to_fit();
-        });
-        let mut shared = SHARED.lock();
-        shared.clear();
-        shared.shrink_to_fit();
+        let _ = LOCAL.try_with(|local| std::mem::take(&mut *local.borrow_mut()));
+        let shelf = std::mem::take(&mut *SHARED.lock());
+        drop(shelf); // not under the lock
     }
 }
 

@@ -13,6 +13,7 @@ use super::post::{envelope_from_here, post};
 use super::recipient::Recipient;
 use super::reply_to::ReplyTo;
 use super::send::SendFuture;
+use super::status::ActorStatus;
 use super::target::{Accepts, Covers, Target};
 use super::watch::Termination;
 use crate::actor::{Actor, Message};
@@ -249,6 +250,18 @@ impl<T: Target> ActorRef<T> {
     #[must_use]
     pub fn is_alive(&self) -> bool {
         !self.cell.state.has(DEAD)
+    }
+
+    /// Its flags: running, busy, stopping and so on, as they are just now.
+    ///
+    /// ```
+    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) -> bool {
+    /// who.status().running
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn status(&self) -> ActorStatus {
+        ActorStatus::of(&self.cell)
     }
 
     /// How many messages wait in the mailbox.

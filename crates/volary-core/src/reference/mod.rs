@@ -16,6 +16,7 @@ mod reply_slot;
 mod reply_to;
 mod send;
 mod spawn;
+mod status;
 mod target;
 mod watch;
 
@@ -31,6 +32,7 @@ pub use reply_to::ReplyTo;
 pub use send::SendFuture;
 pub use spawn::{Spawn, SpawnFuture};
 pub(crate) use spawn::{StartError, StartReport, spawn_guardian};
+pub use status::ActorStatus;
 pub use target::{Accepts, Covers, Target};
 pub use watch::Termination;
 pub(crate) use watch::{post_terminated, unwatch, watch};

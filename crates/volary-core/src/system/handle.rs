@@ -17,7 +17,7 @@ use crate::actor::{Actor, Message, Product};
 use crate::cell::CellRef;
 use crate::events::EventStream;
 use crate::mailbox::BLOCK_BYTES;
-use crate::reference::{ActorId, ActorRef, Recipient, Spawn};
+use crate::reference::{ActorId, ActorRef, ActorStatus, Recipient, Spawn};
 use crate::time::{Moment, TimerId};
 use crate::tree::{Address, Path};
 
@@ -35,7 +35,7 @@ use crate::tree::{Address, Path};
 /// ```
 #[derive(Clone)]
 pub struct ActorSystem {
-    core: Arc<SystemCore>,
+    pub(super) core: Arc<SystemCore>,
 }
 
 /// An actor as [`ActorSystem::actors`] lists it.
@@ -58,6 +58,8 @@ pub struct ActorInfo {
     pub actor_type: &'static str,
     /// How many messages wait in its mailbox.
     pub waiting: usize,
+    /// What it is doing.
+    pub status: ActorStatus,
 }
 
 impl ActorSystem {
@@ -257,6 +259,7 @@ impl ActorSystem {
                 id: ActorId::of(cell.id),
                 actor_type: (cell.table.actor_name)(),
                 waiting: usize::try_from(cell.log.depth()).unwrap_or(usize::MAX),
+                status: ActorStatus::of(&cell),
             });
         }
         all

@@ -2,7 +2,7 @@
 //!
 //! `builder` starts it, `core` is what every cell points to, `handle` what users
 //! hold, `reports` how trouble is told, `tasks` what actors spawn beside themselves,
-//! `observer` the watch over slow handlers, `stop` the way down, `settings` what can be set.
+//! `observer` the watch over slow handlers, `stop` the way down, `signal` who asks for it, `settings` what can be set.
 
 mod builder;
 mod core;
@@ -11,6 +11,7 @@ mod metrics;
 mod observer;
 mod reports;
 pub mod settings;
+mod signal;
 mod stop;
 mod tasks;
 

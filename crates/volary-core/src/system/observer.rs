@@ -126,6 +126,9 @@ impl Driver for Observer {
             let mut seen = self.seen.lock();
             if now >= seen.next_look {
                 let busy = Observer::look(&core, &mut seen, now);
+                if !busy {
+                    crate::mailbox::pool::trim();
+                }
                 seen.next_look = now + if busy { LOOK_BUSY } else { LOOK_IDLE };
             }
             let look = seen.next_look;

@@ -167,12 +167,14 @@ impl Stopping {
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    fn poll(&self, task: &mut Context<'_>) -> Poll<Result<(), StopError>> {
+    pub(super) fn poll(&self, task: &mut Context<'_>) -> Poll<Result<(), StopError>> {
         let mut inner = self.inner.lock();
         match &inner.result {
             Some(result) => Poll::Ready(result.clone()),
             None => {
-                inner.waiting.push(task.waker().clone());
+                if !inner.waiting.iter().any(|waker| waker.will_wake(task.waker())) {
+                    inner.waiting.push(task.waker().clone());
+                }
                 Poll::Pending
             }
         }

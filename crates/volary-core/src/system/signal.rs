@@ -1,0 +1,57 @@
+//! Running until the operating system says that it is time to go.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+
+use super::handle::ActorSystem;
+use super::stop::StopError;
+
+impl ActorSystem {
+    /// Waits for SIGTERM or SIGINT (Ctrl-C), and then stops the system. Comes back as well when the
+    /// system is stopped otherwise.
+    ///
+    /// The signals are caught from the first poll on. A second one during the stop is ignored: the stop
+    /// has its own time limit, `stop-timeout`.
+    ///
+    /// ```no_run
+    /// # async fn f() -> Result<(), Box<dyn std::error::Error>> {
+    /// let system = volary_core::ActorSystem::builder("bank").start().await?;
+    /// // spawn actors, open sockets
+    /// system.run_until_signal().await?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// What [`stop`](ActorSystem::stop) reports.
+    pub async fn run_until_signal(&self) -> Result<(), StopError> {
+        let mut signal = self.core.env().termination();
+        let mut stopped = pin!(self.stopped());
+        let caught = poll_fn(|task| {
+            if let Poll::Ready(signal) = signal.as_mut().poll(task) {
+                return Poll::Ready(Some(signal));
+            }
+            stopped.as_mut().poll(task).map(|_| None)
+        })
+        .await;
+        if let Some(signal) = caught {
+            tracing::info!(system = %self.name(), signal, "stopping");
+        }
+        self.stop().await
+    }
+
+    /// Waits until somebody has stopped the system, without stopping it.
+    ///
+    /// ```
+    /// # async fn f(system: volary_core::ActorSystem) {
+    /// let result = system.stopped().await;
+    /// println!("{} is down: {result:?}", system.name());
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// What that stop reported.
+    pub async fn stopped(&self) -> Result<(), StopError> {
+        poll_fn(|task| self.core.stopping.poll(task)).await
+    }
+}

@@ -1,0 +1,257 @@
+//! What the hot paths allocate (nothing), and what a stopped system leaves behind (nothing).
+//!
+//! The allocator counts per thread, and the seeded environment runs everything on this one, so the
+//! counts are exact. Each test has a thread of its own.
+#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use volary::prelude::*;
+use volary::{Moment, SeededEnv};
+
+struct Counting;
+
+thread_local! {
+    static MADE: Cell<u64> = const { Cell::new(0) };
+    static LIVE_BYTES: Cell<i64> = const { Cell::new(0) };
+}
+
+fn note(made: u64, bytes: i64) {
+    // Gone while the thread ends; nothing is measured then.
+    let _ = MADE.try_with(|count| count.set(count.get() + made));
+    let _ = LIVE_BYTES.try_with(|live| live.set(live.get() + bytes));
+}
+
+// SAFETY: everything is left to the system's allocator; the counters do not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        note(1, layout.size() as i64);
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        note(0, -(layout.size() as i64));
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+struct Counter {
+    sum: u64,
+}
+
+#[actor]
+impl Counter {
+    fn add(&mut self, by: u64) -> u64 {
+        self.sum += by;
+        self.sum
+    }
+    async fn add_softly(&mut self, by: u64) -> u64 {
+        self.sum += by;
+        self.sum
+    }
+    async fn add_later(&mut self, by: u64) -> u64 {
+        let mut waited = false;
+        std::future::poll_fn(|task| {
+            if waited {
+                return std::task::Poll::Ready(());
+            }
+            waited = true;
+            task.waker().wake_by_ref();
+            std::task::Poll::Pending
+        })
+        .await;
+        self.sum += by;
+        self.sum
+    }
+}
+
+/// Sends from inside a turn, as actors do: with a sender and a deadline.
+struct Driver {
+    target: ActorRef<Counter>,
+}
+
+#[actor]
+impl Driver {
+    fn tell_many(&mut self, count: u64) {
+        for _ in 0..count {
+            self.target.tell(Add { by: 1 }).unwrap();
+        }
+    }
+    async fn ask_many(&mut self, count: u64) {
+        for _ in 0..count {
+            self.target.ask(Add { by: 1 }).await.unwrap();
+        }
+    }
+    async fn ask_async(&mut self, count: u64) {
+        for _ in 0..count {
+            self.target.ask(AddSoftly { by: 1 }).await.unwrap();
+        }
+    }
+    async fn ask_suspending(&mut self, count: u64) {
+        for _ in 0..count {
+            self.target.ask(AddLater { by: 1 }).await.unwrap();
+        }
+    }
+}
+
+/// The least that `work` allocates in one of many runs: pools and queues grow in the first ones, and
+/// the seed makes some of the later ones reach a depth that was not seen before.
+fn allocations<F: Future<Output = ()>>(work: impl Fn(ActorRef<Driver>) -> F) -> u64 {
+    let env = SeededEnv::new(1);
+    env.block_on(async {
+        let builder = ActorSystem::builder("counted").environment(env.clone());
+        let system = builder.settings(|s| s.log_config(false)).start().await.unwrap();
+        let target = system.spawn(|| Counter { sum: 0 }).await.unwrap();
+        let driver = system.spawn(move || Driver { target: target.clone() }).await.unwrap();
+        let mut least = u64::MAX;
+        for _ in 0..20 {
+            let before = MADE.get();
+            work(driver.clone()).await;
+            least = least.min(MADE.get() - before);
+        }
+        system.stop().await.unwrap();
+        least
+    })
+}
+
+/// The outer ask and the environment's own queue cost a little each time; a thousand messages more
+/// must not cost more.
+fn per_message<F: Future<Output = ()>>(work: impl Fn(ActorRef<Driver>, u64) -> F) -> u64 {
+    let few = allocations(|driver| work(driver, 10));
+    let many = allocations(|driver| work(driver, 1_010));
+    many.saturating_sub(few)
+}
+
+#[test]
+fn a_tell_allocates_nothing() {
+    let made = per_message(|driver, count| async move { driver.ask(TellMany { count }).await.unwrap() });
+    assert_eq!(made, 0);
+}
+
+#[test]
+fn an_ask_and_its_answer_allocate_nothing() {
+    let made = per_message(|driver, count| async move { driver.ask(AskMany { count }).await.unwrap() });
+    assert_eq!(made, 0);
+}
+
+#[test]
+fn an_async_handler_that_does_not_suspend_allocates_nothing() {
+    let made = per_message(|driver, count| async move { driver.ask(AskAsync { count }).await.unwrap() });
+    assert_eq!(made, 0);
+}
+
+#[test]
+fn a_handler_that_suspends_and_resumes_allocates_nothing() {
+    let made = per_message(|driver, count| async move { driver.ask(AskSuspending { count }).await.unwrap() });
+    assert_eq!(made, 0);
+}
+
+/// A message above the inline size costs its box, and that box alone.
+#[test]
+fn a_large_message_costs_one_allocation() {
+    struct Sink;
+    #[actor]
+    impl Sink {
+        fn swallow(&mut self, bytes: [u8; 512]) -> u8 {
+            bytes[0]
+        }
+    }
+    let env = SeededEnv::new(1);
+    env.block_on(async {
+        let builder = ActorSystem::builder("large").environment(env.clone());
+        let system = builder.settings(|s| s.log_config(false)).start().await.unwrap();
+        let sink = system.spawn(|| Sink).await.unwrap();
+        let large = least(|| sink.ask(Swallow { bytes: [7; 512] })).await;
+        let counter = system.spawn(|| Counter { sum: 0 }).await.unwrap();
+        let small = least(|| counter.ask(Add { by: 1 })).await;
+        assert_eq!(large - small, 1);
+        system.stop().await.unwrap();
+    });
+}
+
+/// The least that one such ask allocates.
+async fn least<'a, M: Message>(ask: impl Fn() -> volary::Ask<'a, M>) -> u64 {
+    let mut least = u64::MAX;
+    for _ in 0..20 {
+        let before = MADE.get();
+        let answered = ask().await.is_ok();
+        least = least.min(MADE.get() - before);
+        assert!(answered);
+    }
+    least
+}
+
+/// A whole life: actors, children, watches, asks, crashes, dead letters, timers, then the stop.
+async fn live(system: &ActorSystem) {
+    let began: Moment = system.now();
+    let events = system.events().subscribe::<volary::DeadLetter>();
+    for name in 0..50 {
+        let counter = system
+            .spawn(|| Counter { sum: 0 })
+            .named(format!("counter-{name}"))
+            .await
+            .unwrap();
+        for _ in 0..100 {
+            counter.tell(Add { by: 1 }).unwrap();
+        }
+        counter.ask(AddLater { by: 1 }).await.unwrap();
+        if name % 2 == 0 {
+            counter.stop();
+            counter.tell(Add { by: 1 }).ok();
+            counter.terminated().await;
+        }
+    }
+    system.sleep(std::time::Duration::from_secs(1)).await;
+    assert!(system.now() > began);
+    drop(events);
+}
+
+#[test]
+fn a_stopped_system_leaves_no_memory_behind() {
+    let cycle = || {
+        let env = SeededEnv::new(5);
+        env.block_on(async {
+            let builder = ActorSystem::builder("leak").environment(env.clone());
+            let system = builder.settings(|s| s.log_config(false)).start().await.unwrap();
+            live(&system).await;
+            system.stop().await.unwrap();
+        });
+        drop(env);
+        LIVE_BYTES.get()
+    };
+    // What a thread keeps for good (its pools, lazily made tables) is there after the first ones.
+    cycle();
+    let settled = cycle();
+    for _ in 0..5 {
+        assert_eq!(cycle(), settled, "bytes are left behind by each system");
+    }
+}
+
+/// The same on tokio, where the ask runs its target on the spot.
+#[test]
+fn an_ask_from_a_tokio_task_allocates_nothing() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let builder = ActorSystem::builder("inline").ignore_environment();
+        let system = builder.settings(|s| s.log_config(false)).start().await.unwrap();
+        let counter = system.spawn(|| Counter { sum: 0 }).await.unwrap();
+        // Long enough for tokio to have made the task yield, too.
+        for _ in 0..1_000 {
+            counter.ask(Add { by: 1 }).await.unwrap();
+        }
+        let before = MADE.get();
+        for _ in 0..1_000 {
+            counter.ask(Add { by: 1 }).await.unwrap();
+        }
+        assert_eq!(MADE.get() - before, 0);
+        system.stop().await.unwrap();
+    });
+}
