@@ -2,10 +2,11 @@
 //!
 //! Ids travel in messages where a counted pointer would be too dear; this is where they lead back
 //! to a name, for dead letters, for cycles of asks, and for addresses with a uid. An id is a place
-//! in a slab and the generation of that place, so it is never reused.
+//! in a slab and the generation of that place, so it is never reused. It says which system it belongs
+//! to as well, so that an actor of another system in the same process is not mistaken for one of ours.
 //!
 //! ```text
-//!   id   ┌ generation (32) ┬ place (28) ┬ shelf (4) ┐
+//!   id   ┌ generation (32) ┬ place (24) ┬ system (5) ┬ shelf (3) ┐
 //! ```
 
 use std::ptr::NonNull;
@@ -14,10 +15,14 @@ use super::{CellRef, Header};
 use crate::sync::Mutex;
 
 const SHELVES: usize = 8;
-const SHELF_BITS: u32 = 4;
-const PLACE_BITS: u32 = 28;
+const SHELF_BITS: u32 = 3;
+const SYSTEM_BITS: u32 = 5;
+const PLACE_BITS: u32 = 24;
+const PLACE_SHIFT: u32 = SHELF_BITS + SYSTEM_BITS;
 
 pub(crate) struct Directory {
+    /// The part of an id that says whose it is, in its place.
+    system: u64,
     shelves: [Mutex<Shelf>; SHELVES],
 }
 
@@ -40,13 +45,20 @@ unsafe impl Send for Shelf {}
 
 fn split(id: u64) -> (usize, usize, u32) {
     let shelf = (id & ((1 << SHELF_BITS) - 1)) as usize;
-    let place = (id >> SHELF_BITS & ((1 << PLACE_BITS) - 1)) as usize;
+    let place = (id >> PLACE_SHIFT & ((1 << PLACE_BITS) - 1)) as usize;
     (shelf, place, (id >> 32) as u32)
 }
 
+/// The part of an id that says whose it is.
+fn system_of(id: u64) -> u64 {
+    id & ((1 << SYSTEM_BITS) - 1) << SHELF_BITS
+}
+
 impl Directory {
-    pub(crate) fn new() -> Self {
+    /// For the system with this number among those of the process.
+    pub(crate) fn new(system: u64) -> Self {
         Directory {
+            system: system_of(system << SHELF_BITS),
             shelves: std::array::from_fn(|_| Mutex::default()),
         }
     }
@@ -71,7 +83,7 @@ impl Directory {
         shelf.live += 1;
         let entry = &mut shelf.places[place as usize];
         entry.cell = cell.as_ptr();
-        Some(u64::from(entry.generation) << 32 | u64::from(place) << SHELF_BITS | shelf_number as u64)
+        Some(u64::from(entry.generation) << 32 | u64::from(place) << PLACE_SHIFT | self.system | shelf_number as u64)
     }
 
     /// The actor has ended, or was never made.
@@ -86,6 +98,9 @@ impl Directory {
     }
 
     pub(crate) fn get(&self, id: u64) -> Option<CellRef> {
+        if system_of(id) != self.system {
+            return None;
+        }
         let (shelf, place, generation) = split(id);
         let shelf = self.shelves.get(shelf)?.lock();
         let entry = shelf.places.get(place)?;

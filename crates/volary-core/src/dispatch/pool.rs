@@ -7,13 +7,15 @@ use std::ptr;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use tokio::runtime::Handle;
+
 use super::host::Host;
 use super::idle::Idle;
 use super::pulse::Pulse;
 use super::ring::{Ready, Ring};
 use super::worker::Worker;
 use crate::cell::Header;
-use crate::env::Env;
+use crate::env::{BoxTask, Env};
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::*};
 use crate::time::Moment;
@@ -26,6 +28,8 @@ const BATCH: usize = 32;
 pub(crate) struct PoolConfig {
     pub(crate) workers: usize,
     pub(crate) budget: u32,
+    /// Where the workers live, if not where the system does.
+    pub(crate) executor: Option<Handle>,
 }
 
 /// What others may see of a worker. Padded, so that two workers do not share a line.
@@ -42,6 +46,7 @@ pub(crate) struct Pool {
     pub(crate) seats: Box<[Seat]>,
     pub(crate) idle: Idle,
     env: Arc<dyn Env>,
+    executor: Option<Handle>,
     budget: u32,
     global: Mutex<VecDeque<ReadyItem>>,
     global_length: AtomicUsize,
@@ -73,6 +78,7 @@ impl Pool {
             seats,
             idle: Idle::new(workers),
             env: env.clone(),
+            executor: config.executor.clone(),
             budget: config.budget,
             global: Mutex::new(VecDeque::new()),
             global_length: AtomicUsize::new(0),
@@ -82,12 +88,30 @@ impl Pool {
             decoys: (0..decoys).map(|_| Arc::new(Decoy::default())).collect(),
         });
         for index in 0..workers {
-            env.spawn_worker(Box::pin(Worker::new(pool.clone(), index)));
+            pool.host(Box::pin(Worker::new(pool.clone(), index)));
         }
         for decoy in &pool.decoys {
-            env.spawn_worker(Box::pin(DecoyTask(decoy.clone())));
+            pool.host(Box::pin(DecoyTask(decoy.clone())));
         }
         pool
+    }
+
+    fn host(&self, task: BoxTask) {
+        match &self.executor {
+            None => self.env.spawn_worker(task),
+            Some(executor) => self.env.spawn_worker_on(executor, task),
+        }
+    }
+
+    /// Whether actors of that pool may be run by a worker of this one: what a handler uses of tokio
+    /// must be that of its own dispatcher.
+    pub(crate) fn shares_executor_with(&self, other: &Pool) -> bool {
+        let here = self.executor.as_ref().map(Handle::id);
+        Arc::ptr_eq(&self.env, &other.env) && here == other.executor.as_ref().map(Handle::id)
+    }
+
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.executor.is_some()
     }
 
     /// Queues a scheduled actor.

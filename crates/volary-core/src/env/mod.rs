@@ -53,6 +53,12 @@ pub trait Env: Send + Sync + 'static {
         self.spawn(worker);
     }
 
+    /// The same, on a runtime of the user's choice. In simulation there is only one.
+    fn spawn_worker_on(&self, executor: &tokio::runtime::Handle, worker: BoxTask) {
+        let _ = executor;
+        self.spawn_worker(worker);
+    }
+
     /// Runs `body` on a thread of its own. In simulation there are none: it returns `false` and the
     /// work is done inline.
     fn spawn_thread(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> bool;
@@ -72,6 +78,11 @@ pub trait Env: Send + Sync + 'static {
     /// Whether one seed decides everything.
     fn is_simulated(&self) -> bool {
         false
+    }
+
+    /// Tells the systems of this environment apart, if that must not depend on what else is in the process.
+    fn number_system(&self) -> Option<u64> {
+        None
     }
 
     /// Waits until the process is asked to end. In simulation nobody does.

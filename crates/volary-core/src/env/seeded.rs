@@ -54,6 +54,8 @@ struct World {
     tasks: BTreeMap<u64, (BoxTask, Waker)>,
     ready: Vec<u64>,
     steps: u64,
+    /// How many systems were started here.
+    systems: u64,
 }
 
 struct TaskWaker {
@@ -97,6 +99,7 @@ impl SeededEnv {
                 tasks: BTreeMap::new(),
                 ready: Vec::new(),
                 steps: 0,
+                systems: 0,
             }),
             drivers: Mutex::new(Vec::new()),
         }))
@@ -268,6 +271,12 @@ impl Env for SeededEnv {
         }));
         world.tasks.insert(id, (task, waker));
         world.ready.push(id);
+    }
+
+    fn number_system(&self) -> Option<u64> {
+        let mut world = self.0.world.lock();
+        world.systems += 1;
+        Some(world.systems)
     }
 
     fn spawn_thread(&self, _: &str, _: Box<dyn FnOnce() + Send>) -> bool {

@@ -90,6 +90,10 @@ impl Env for TokioEnv {
         self.handle.spawn(tokio::task::coop::unconstrained(worker));
     }
 
+    fn spawn_worker_on(&self, executor: &Handle, worker: BoxTask) {
+        executor.spawn(tokio::task::coop::unconstrained(worker));
+    }
+
     fn spawn_thread(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> bool {
         std::thread::Builder::new().name(name.to_owned()).spawn(body).is_ok()
     }

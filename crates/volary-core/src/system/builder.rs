@@ -4,7 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::core::{Guardians, MAX_OWN, Parts, SystemCore};
+use super::core::{Guardians, Parts, SystemCore};
+use super::dispatchers::{self, DispatcherOptions};
 use super::handle::ActorSystem;
 use super::observer::Observer;
 use super::settings::{Settings, SettingsBuilder, SettingsError, process_environment};
@@ -14,53 +15,6 @@ use crate::env::{Driver, Env, TokioEnv};
 use crate::reference::spawn_guardian;
 use crate::time::Timers;
 use crate::tree::{NameError, validate_system_name};
-
-/// A dispatcher of your own: workers, and how many messages one actor handles before the next has
-/// its turn.
-///
-/// ```
-/// # use volary_core::{ActorSystem, DispatcherOptions};
-/// let builder = ActorSystem::builder("shop")
-///     .dispatcher("reports", DispatcherOptions::new().workers(2).throughput(8));
-/// # let _ = builder;
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[must_use]
-pub struct DispatcherOptions {
-    workers: Option<usize>,
-    throughput: Option<usize>,
-}
-
-impl DispatcherOptions {
-    /// As many workers as the default dispatcher, with its budget.
-    ///
-    /// ```
-    /// let _ = volary_core::DispatcherOptions::new();
-    /// ```
-    pub fn new() -> Self {
-        DispatcherOptions::default()
-    }
-
-    /// How many workers; 2 to 1,024.
-    ///
-    /// ```
-    /// let _ = volary_core::DispatcherOptions::new().workers(4);
-    /// ```
-    pub fn workers(mut self, workers: usize) -> Self {
-        self.workers = Some(workers);
-        self
-    }
-
-    /// How many messages in one turn; 8 to 256.
-    ///
-    /// ```
-    /// let _ = volary_core::DispatcherOptions::new().throughput(64);
-    /// ```
-    pub fn throughput(mut self, messages: usize) -> Self {
-        self.throughput = Some(messages);
-        self
-    }
-}
 
 /// Why a system did not start. Nothing is left running.
 ///
@@ -263,7 +217,7 @@ impl SystemBuilder {
         if cfg!(panic = "abort") && !settings.allow_panic_abort() {
             return Err(StartError::PanicAbort);
         }
-        let pools = check_dispatchers(&self.dispatchers, &settings)?;
+        let pools = dispatchers::check(&self.dispatchers, &settings)?;
         let env: Arc<dyn Env> = match self.environment {
             Some(env) => env,
             None => {
@@ -297,6 +251,7 @@ fn assemble(
             &PoolConfig {
                 workers: settings.workers(),
                 budget,
+                executor: None,
             },
         ),
         blocking: Elastic::new(
@@ -353,50 +308,6 @@ fn raise_guardians(core: &Arc<SystemCore>) {
 /// An actor that only has children.
 struct Guardian;
 impl Actor for Guardian {}
-
-fn check_dispatchers(
-    wanted: &[(String, DispatcherOptions)],
-    settings: &Settings,
-) -> Result<Vec<(String, PoolConfig)>, StartError> {
-    let mut pools: Vec<(String, PoolConfig)> = Vec::new();
-    for (name, options) in wanted {
-        let wrong = |setting, value: String, allowed| StartError::Dispatcher {
-            name: name.clone(),
-            setting,
-            value,
-            allowed,
-        };
-        if name.is_empty()
-            || ["default", "blocking", "pinned"].contains(&name.as_str())
-            || pools.iter().any(|(n, _)| n == name)
-        {
-            return Err(wrong(
-                "name",
-                format!("{name:?}"),
-                "a name of its own, not default, blocking or pinned",
-            ));
-        }
-        if pools.len() == MAX_OWN {
-            return Err(wrong("number of dispatchers", wanted.len().to_string(), "at most 250"));
-        }
-        let workers = options.workers.unwrap_or(settings.workers());
-        if !(2..=1024).contains(&workers) {
-            return Err(wrong("workers", workers.to_string(), "2 to 1024"));
-        }
-        let throughput = options.throughput.unwrap_or(settings.throughput());
-        if !(8..=256).contains(&throughput) {
-            return Err(wrong("throughput", throughput.to_string(), "8 to 256"));
-        }
-        pools.push((
-            name.clone(),
-            PoolConfig {
-                workers,
-                budget: throughput as u32,
-            },
-        ));
-    }
-    Ok(pools)
-}
 
 fn available_cores() -> usize {
     match tokio::runtime::Handle::try_current() {

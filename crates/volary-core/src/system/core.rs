@@ -96,8 +96,10 @@ pub(super) struct Parts {
 impl SystemCore {
     pub(super) fn new(parts: Parts, this: Weak<SystemCore>) -> Self {
         let limit = parts.settings.mailbox_budget().bytes();
+        let number = number_for(&this);
+        let ids = parts.env.number_system().unwrap_or(u64::from(number));
         SystemCore {
-            number: number_for(&this),
+            number,
             this,
             name: parts.name,
             began: parts.env.now(),
@@ -105,7 +107,7 @@ impl SystemCore {
             blocking: parts.blocking,
             own_pools: parts.own_pools,
             timers: parts.timers,
-            directory: Directory::new(),
+            directory: Directory::new(ids),
             events: EventStream::default(),
             counters: Counters::default(),
             guardians: Mutex::new(None),
@@ -217,7 +219,16 @@ impl SystemCore {
         if self.env.is_simulated() {
             return self.env.random() & 1 == 0; // the seed says
         }
-        (dispatcher == 0 || dispatcher >= FIRST_OWN) && (host.worker().is_some() || self.env.is_here())
+        let pool = match dispatcher {
+            0 => &self.default_pool,
+            BLOCKING | PINNED => return false,
+            own => &self.own_pools[usize::from(own - FIRST_OWN)].1,
+        };
+        match host.worker() {
+            Some(worker) if Arc::ptr_eq(&worker.pool, pool) => true,
+            Some(worker) if worker.pool.shares_executor_with(pool) => true,
+            _ => !pool.is_elsewhere() && self.env.is_here(),
+        }
     }
 
     pub(crate) fn dispatcher_index(&self, dispatcher: &Dispatcher) -> Result<u8, SpawnError> {

@@ -6,6 +6,7 @@
 
 mod builder;
 mod core;
+mod dispatchers;
 mod handle;
 mod metrics;
 mod observer;
@@ -15,8 +16,9 @@ mod signal;
 mod stop;
 mod tasks;
 
-pub use builder::{DispatcherOptions, StartError, SystemBuilder};
+pub use builder::{StartError, SystemBuilder};
 pub(crate) use core::SystemCore;
+pub use dispatchers::DispatcherOptions;
 pub use handle::{ActorInfo, ActorSystem, Sleep};
 pub use metrics::Metrics;
 pub(crate) use reports::{count_late_reply, unheard_rejection};

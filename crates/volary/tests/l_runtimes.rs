@@ -1,0 +1,86 @@
+//! L14: which tokio runtime a handler runs on.
+#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
+
+mod common;
+
+use common::*;
+use volary::prelude::*;
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap()
+}
+
+/// Says on which tokio runtime its handler runs, and asks the next one the same.
+struct Where {
+    next: Option<ActorRef<Where>>,
+}
+
+#[actor]
+impl Where {
+    async fn runtimes(&mut self) -> Vec<tokio::runtime::Id> {
+        let mut all = vec![tokio::runtime::Handle::current().id()];
+        if let Some(next) = &self.next {
+            all.extend(next.ask(Runtimes).await.unwrap());
+        }
+        all
+    }
+}
+
+#[test]
+fn l14_an_own_dispatcher_with_a_runtime_of_its_own_stays_on_it() {
+    let apart = runtime();
+    let main = runtime();
+    let (here, there) = (main.handle().id(), apart.handle().id());
+    main.block_on(async {
+        let options = volary::DispatcherOptions::new()
+            .workers(2)
+            .executor(apart.handle().clone());
+        let system = builder("apart").dispatcher("apart", options).start().await.unwrap();
+        let spawn = async |next: Option<ActorRef<Where>>, apart: bool| {
+            let dispatcher = if apart {
+                Dispatcher::Named("apart".to_owned())
+            } else {
+                Dispatcher::Default
+            };
+            let spawned = system
+                .spawn(move || Where { next: next.clone() })
+                .dispatcher(dispatcher);
+            spawned.await.unwrap()
+        };
+        let last = spawn(None, true).await;
+        let third = spawn(Some(last), false).await;
+        let second = spawn(Some(third), true).await;
+        let first = spawn(Some(second.clone()), false).await;
+        for _ in 0..100 {
+            assert_eq!(first.ask(Runtimes).await.unwrap(), [here, there, here, there]);
+            assert_eq!(second.ask(Runtimes).await.unwrap(), [there, here, there]);
+        }
+        system.stop().await.unwrap();
+    });
+}
+
+/// Two systems on two runtimes ask each other: each handler runs on its own system's runtime.
+#[test]
+fn l14_an_ask_between_systems_does_not_move_handlers_between_runtimes() {
+    let runtimes = [runtime(), runtime()];
+    let ids = runtimes.each_ref().map(|runtime| runtime.handle().id());
+    let systems = runtimes.each_ref().map(|runtime| runtime.block_on(system()));
+    let far = runtimes[1].block_on(async { systems[1].spawn(|| Where { next: None }).await.unwrap() });
+    let near = runtimes[0].block_on(async {
+        let spawned = systems[0].spawn(move || Where {
+            next: Some(far.clone()),
+        });
+        spawned.await.unwrap()
+    });
+    for _ in 0..100 {
+        let seen = runtimes[0].block_on(async { near.ask(Runtimes).await.unwrap() });
+        assert_eq!(seen, ids);
+    }
+    for (runtime, system) in runtimes.iter().zip(&systems) {
+        runtime.block_on(system.stop()).unwrap();
+    }
+}
