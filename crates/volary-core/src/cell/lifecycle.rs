@@ -13,7 +13,7 @@ use super::header::{CellRef, Header};
 use super::state::{CONTROL, DRAIN, GRACE_OVER, KILL, PAUSED, RESTART, STOP, SUSPENDED, WOKEN};
 use super::{Watcher, grace_waker};
 use crate::actor::{Directive, Fault};
-use crate::dispatch::{Ending, Host, Step, contain, discard, resume};
+use crate::dispatch::{Ending, Host, Step, contain, discard, resume, wake};
 use crate::events::{DeadReason, Lifecycle};
 use crate::mailbox::{Incoming, Peek};
 use crate::reference::StartError;
@@ -528,9 +528,9 @@ fn end(cell: &Header, host: &Host) -> Alive {
             };
             starter.send(Err(start_fault.unwrap_or_else(stopped)));
         }
-        mourners.into_iter().for_each(std::task::Waker::wake);
+        mourners.into_iter().for_each(|(_, waker)| wake(waker));
     }
-    mourners.into_iter().for_each(std::task::Waker::wake);
+    mourners.into_iter().for_each(|(_, waker)| wake(waker));
     host.mourn(keep);
     Alive::No
 }

@@ -29,7 +29,8 @@ pub(crate) struct Links {
     /// Actors that this one watches. A `Terminated` of anybody else is out of date.
     pub(crate) watching: Vec<CellRef>,
     /// Whoever waits for the end from outside.
-    pub(crate) mourners: Vec<Waker>,
+    pub(crate) mourners: Vec<(u64, Waker)>,
+    pub(crate) next_mourner: u64,
     pub(crate) tasks: Vec<(u64, TaskAbort)>,
     pub(crate) alarm: Option<TimerId>,
     pub(crate) starter: Option<StartReport>,

@@ -5,8 +5,16 @@
 //! that a panic carries. Each is called through here.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::Waker;
 
 use crate::actor::Fault;
+
+/// Wakes whoever left this waker. It may be anybody's, and a panic in it is theirs.
+pub(crate) fn wake(waker: Waker) {
+    if let Err(fault) = contain(|| waker.wake()) {
+        tracing::error!(%fault, "a waker failed");
+    }
+}
 
 /// Runs user code; a panic becomes a fault.
 #[inline]

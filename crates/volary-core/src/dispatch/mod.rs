@@ -18,7 +18,7 @@ mod worker;
 
 use crate::actor::Fault;
 
-pub(crate) use contain::contain;
+pub(crate) use contain::{contain, wake};
 pub(crate) use elastic::Elastic;
 pub(crate) use frame::{Ambiently, FrameHead, discard, launch, resume};
 pub(crate) use host::{Ending, Host};

@@ -13,7 +13,7 @@ use std::future::Future;
 use std::hash::BuildHasher;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll};
 use std::time::{Instant, SystemTime};
 
@@ -31,6 +31,9 @@ pub(crate) struct TokioEnv {
     random: AtomicU64,
     clock: Arc<ClockThread>,
 }
+
+/// Where every clock of the process begins to count: a deadline means the same to all of its systems.
+static BEGAN: OnceLock<Instant> = OnceLock::new();
 
 /// The thread that calls the driver when time passes.
 #[derive(Default)]
@@ -56,7 +59,7 @@ impl TokioEnv {
         Ok(TokioEnv {
             handle,
             own: Mutex::new(own),
-            began: Instant::now(),
+            began: *BEGAN.get_or_init(Instant::now),
             random: AtomicU64::new(RandomState::new().hash_one(0)),
             clock: Arc::default(),
         })

@@ -13,6 +13,7 @@ use std::task::{Poll, Waker};
 
 use parking_lot::RwLock;
 
+use crate::dispatch::wake;
 use crate::sync::Mutex;
 
 use crate::actor::Message;
@@ -193,9 +194,9 @@ impl EventStream {
         let queue = Arc::new(Queue {
             inner: Mutex::new(inner),
         });
-        self.topic::<E>()
-            .change(|subscribers| subscribers.push(Subscriber::Queue(Arc::downgrade(&queue))));
-        Subscription { queue }
+        let topic = self.topic::<E>();
+        topic.change(|subscribers| subscribers.push(Subscriber::Queue(Arc::downgrade(&queue))));
+        Subscription { queue, topic }
     }
 
     /// Subscribes an actor: events arrive as messages, until it stops or is unsubscribed.
@@ -279,7 +280,7 @@ impl<E> Queue<E> {
         drop(inner);
         drop(evicted);
         if let Some(waker) = waker {
-            waker.wake();
+            wake(waker);
         }
     }
 }
@@ -308,8 +309,18 @@ pub struct Lagged(
 /// # }
 /// ```
 #[must_use = "dropping a subscription ends it"]
-pub struct Subscription<E> {
+pub struct Subscription<E: Event> {
     queue: Arc<Queue<E>>,
+    topic: Arc<Topic<E>>,
+}
+
+impl<E: Event> Drop for Subscription<E> {
+    fn drop(&mut self) {
+        let mine = Arc::as_ptr(&self.queue);
+        let is_mine = |other: &Subscriber<E>| matches!(other, Subscriber::Queue(queue) if queue.as_ptr() == mine);
+        self.topic
+            .change(|subscribers| subscribers.retain(|other| !is_mine(other)));
+    }
 }
 
 impl<E: Event> Subscription<E> {
@@ -358,7 +369,7 @@ impl<E: Event> Subscription<E> {
     }
 }
 
-impl<E> fmt::Debug for Subscription<E> {
+impl<E: Event> fmt::Debug for Subscription<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Subscription")
             .field("waiting", &self.queue.inner.lock().events.len())

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::task::Waker;
 
 use super::log::sequence_distance;
+use crate::dispatch::wake;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering::*, fence};
 
@@ -103,7 +104,7 @@ impl Bound {
             }
         };
         if let Some((_, waker)) = next {
-            waker.wake();
+            wake(waker);
         }
     }
 
@@ -135,7 +136,7 @@ impl Bound {
             self.waiting.store(false, Relaxed);
         }
         drop(queue);
-        woken.into_iter().for_each(|(_, waker)| waker.wake());
+        woken.into_iter().for_each(|(_, waker)| wake(waker));
     }
 
     /// Lets everybody who waits try again: the mailbox is closed.
@@ -145,7 +146,7 @@ impl Bound {
             self.waiting.store(false, Relaxed);
             std::mem::take(&mut queue.senders)
         };
-        senders.into_iter().for_each(|(_, waker)| waker.wake());
+        senders.into_iter().for_each(|(_, waker)| wake(waker));
     }
 }
 

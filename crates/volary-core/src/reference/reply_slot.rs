@@ -14,6 +14,7 @@ use std::mem::{MaybeUninit, align_of, size_of};
 use std::ptr::NonNull;
 use std::task::{Poll, Waker};
 
+use crate::dispatch::wake;
 use crate::sync::Spin;
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
@@ -141,7 +142,7 @@ impl ReplySlot {
             if this.state.fetch_or(COMPLETE, AcqRel) & CLOSED == 0 {
                 // The slot is the asker's now.
                 if let Some(waker) = waker {
-                    waker.wake();
+                    wake(waker);
                 }
                 return Delivered::ToAsker;
             }

@@ -71,32 +71,52 @@ pub(crate) fn post_terminated(dead: &Header, watcher: &Watcher) {
 #[must_use = "futures do nothing unless polled"]
 pub struct Termination {
     cell: CellRef,
+    /// Its place among those who wait.
+    place: Option<u64>,
 }
 
 impl Termination {
     pub(crate) fn new(cell: CellRef) -> Self {
-        Termination { cell }
+        Termination { cell, place: None }
     }
 }
 
 impl Future for Termination {
     type Output = ();
 
-    fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
         if self.cell.state.has(DEAD) {
             return Poll::Ready(());
         }
-        self.cell.with_links(|links| {
-            if !links.mourners.iter().any(|w| w.will_wake(task.waker())) {
-                links.mourners.push(task.waker().clone());
+        let waker = task.waker().clone();
+        let place = self.place;
+        let (place, _before) = self.cell.with_links(|links| {
+            let mine = links.mourners.iter_mut().find(|(other, _)| Some(*other) == place);
+            if let Some((place, theirs)) = mine {
+                return (*place, Some(std::mem::replace(theirs, waker)));
             }
+            let place = links.next_mourner;
+            links.next_mourner += 1;
+            links.mourners.push((place, waker));
+            (place, None)
         });
+        self.place = Some(place);
         // It may have ended between the first look and the registration.
         if self.cell.state.has(DEAD) {
             Poll::Ready(())
         } else {
             Poll::Pending
         }
+    }
+}
+
+impl Drop for Termination {
+    fn drop(&mut self) {
+        let Some(place) = self.place else { return };
+        let _waker = self.cell.with_links(|links| {
+            let at = links.mourners.iter().position(|(other, _)| *other == place)?;
+            Some(links.mourners.swap_remove(at))
+        });
     }
 }
 

@@ -14,7 +14,7 @@ use super::core::{Guardians, SystemCore};
 use super::handle::Sleep;
 use crate::cell::CellRef;
 use crate::cell::state::{KILL, STOP};
-use crate::dispatch::Host;
+use crate::dispatch::{Host, wake};
 use crate::reference::Termination;
 
 /// A problem on the way down. The stop goes on after it.
@@ -164,7 +164,7 @@ impl Stopping {
             inner.result = Some(result);
             std::mem::take(&mut inner.waiting)
         };
-        waiting.into_iter().for_each(Waker::wake);
+        waiting.into_iter().for_each(wake);
     }
 
     pub(super) fn poll(&self, task: &mut Context<'_>) -> Poll<Result<(), StopError>> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use crate::cell::{Header, WeakCell};
-use crate::dispatch::{Ambiently, Host, contain};
+use crate::dispatch::{Ambiently, Host, contain, wake};
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, Ordering::*};
 
@@ -22,7 +22,7 @@ impl TaskState {
         self.aborted.store(true, SeqCst);
         let waker = self.waker.lock().take();
         if let Some(waker) = waker {
-            waker.wake();
+            wake(waker);
         }
     }
 

@@ -9,7 +9,7 @@ use std::task::Waker;
 
 use super::clock::Moment;
 use super::wheel::{TICK, Tick, TimerKey, Wheel};
-use crate::dispatch::Host;
+use crate::dispatch::{Host, wake};
 use crate::env::Env;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering::*};
@@ -78,7 +78,7 @@ impl Timers {
             next = next.min(lane.next_expiry().unwrap_or(u64::MAX));
         }
         self.next.fetch_min(next, SeqCst);
-        due.into_iter().for_each(Waker::wake);
+        due.into_iter().for_each(wake);
     }
 
     /// When `fire` should be called next.
