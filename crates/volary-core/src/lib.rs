@@ -19,26 +19,28 @@ mod env;
 mod events;
 mod mailbox;
 mod reference;
+mod supervision;
 mod sync;
 pub mod system;
 pub mod time;
 pub mod tree;
 
 pub use actor::{
-    Actor, Context, Directive, Dispatcher, Failure, Fault, Handler, IntoFailure, MailboxKind, Message, OrFault,
-    Product, Props, Rejection, Respond, SyncHandler, Task,
+    Actor, Context, Dispatcher, Failure, Fault, Handler, IntoFailure, MailboxKind, Message, OrFault, Product, Props,
+    Rejection, Respond, SyncHandler, Task,
 };
 pub use cell::MessageList;
 pub use env::{BoxTask, Driver, Env, SeededEnv, Signal, run};
 pub use events::{
-    ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, DeadReason, Event, EventStream, Lagged,
-    MailboxHighWater, RejectionUnheard, SlowHandler, Subscription, Terminated,
+    ActorFailed, ActorReinstated, ActorRestarted, ActorStarted, ActorStopped, ActorSuspended, ChildFailed, DeadLetter,
+    DeadReason, Event, EventStream, Lagged, MailboxHighWater, RejectionUnheard, SlowHandler, Subscription, Terminated,
 };
 pub use mailbox::{INLINE_BYTES, Letter, Mailbox};
 pub use reference::{
     Accepts, ActorId, ActorRef, ActorStatus, Ask, AskAll, AskError, AskFuture, Covers, Cycle, Recipient, ReplyTo,
     SendError, SendFuture, Spawn, SpawnError, SpawnFuture, Target, TellError, Termination, WeakRef,
 };
+pub use supervision::{Backoff, ChildrenPolicy, Directive, Strategy, Supervision, SupervisionError};
 pub use system::settings;
 pub use system::{
     ActorInfo, ActorSystem, DispatcherOptions, Metrics, Sleep, StartError as SystemStartError, StopError, StopProblem,

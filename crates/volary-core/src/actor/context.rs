@@ -216,6 +216,21 @@ impl<A> Context<A> {
         Spawn::new(Some(self.here.to_ref()), factory)
     }
 
+    /// The child of this name, if there is one and it is a `B`.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, ActorRef, Context};
+    /// # struct Boss; impl Actor for Boss {} struct Worker; impl Actor for Worker {}
+    /// # fn f(ctx: &Context<Boss>) {
+    /// let worker: Option<ActorRef<Worker>> = ctx.child("worker");
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn child<B: Actor>(&self, name: &str) -> Option<ActorRef<B>> {
+        let cell = self.here.child(name)?;
+        ((cell.table.actor_type)() == std::any::TypeId::of::<B>()).then(|| ActorRef::from_cell(cell, ()))
+    }
+
     /// The names of this actor's children, oldest first.
     ///
     /// ```

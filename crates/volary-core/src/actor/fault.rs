@@ -71,7 +71,7 @@ impl Fault {
     /// ```
     #[must_use]
     pub fn is_panic(&self) -> bool {
-        matches!(*self.0, Cause::Panic(_))
+        matches!(*self.0, Cause::Panic(_)) || self.find::<Fault>().is_some_and(Fault::is_panic)
     }
 
     /// Whether the fault, or anything in its source chain, is an `E`.
@@ -114,6 +114,9 @@ impl fmt::Display for Fault {
                 let mut source = error.source();
                 while let Some(cause) = source {
                     write!(f, ": {cause}")?;
+                    if cause.is::<Fault>() {
+                        return Ok(()); // it names its own sources
+                    }
                     source = cause.source();
                 }
                 Ok(())

@@ -4,26 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::mailbox::Mailbox;
-
-/// What happens when an actor crashes. The failing message is never retried.
-///
-/// ```
-/// use volary_core::{Directive, Props};
-/// let props = Props::new().on_fault(Directive::Stop);
-/// # let _ = props;
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-#[repr(u8)]
-pub enum Directive {
-    /// Keep the state and go on with the next message.
-    Resume,
-    /// Rebuild the actor from its factory; address, mailbox and watchers stay, children stop.
-    #[default]
-    Restart,
-    /// Stop the actor.
-    Stop,
-}
+use crate::supervision::{Directive, Supervision};
 
 /// Which dispatcher runs an actor.
 ///
@@ -95,6 +76,7 @@ pub struct Props {
     pub(crate) mailbox: MailboxKind,
     pub(crate) dispatcher: Dispatcher,
     pub(crate) on_fault: Directive,
+    pub(crate) supervision: Option<Arc<Supervision>>,
 }
 
 impl Props {
@@ -126,6 +108,18 @@ impl Props {
     /// ```
     pub fn dispatcher(mut self, dispatcher: Dispatcher) -> Self {
         self.dispatcher = dispatcher;
+        self
+    }
+
+    /// Says in detail what happens on a fault; takes the place of [`on_fault`](Props::on_fault).
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_core::{Props, Supervision};
+    /// let _ = Props::new().supervision(Supervision::new().limit(3, Duration::from_secs(10)));
+    /// ```
+    pub fn supervision(mut self, supervision: Supervision) -> Self {
+        self.supervision = Some(Arc::new(supervision));
         self
     }
 

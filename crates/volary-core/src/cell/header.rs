@@ -18,9 +18,10 @@ use std::ptr::{self, NonNull};
 use super::links::Extras;
 use super::state::{HIGH, StateWord};
 use super::{Links, Phase};
-use crate::actor::{Directive, Fault};
+use crate::actor::Fault;
 use crate::dispatch::{FrameHead, Host, Step};
 use crate::mailbox::{Growth, Log, MessageTable};
+use crate::supervision::Directive;
 use crate::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*, fence};
 use crate::system::SystemCore;
 use crate::tree::Path;
@@ -84,7 +85,7 @@ impl Header {
     /// A header with one strong count, owned by its maker.
     pub(crate) fn new(birth: Birth, id: u64) -> Self {
         Header {
-            log: Log::new(birth.extras.is_some()),
+            log: Log::new(birth.extras.as_ref().is_some_and(|extras| extras.mailbox.is_guarded())),
             state: StateWord::born(),
             phase: Cell::new(Phase::Starting),
             name_length: birth.name_length,

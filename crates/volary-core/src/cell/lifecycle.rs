@@ -2,17 +2,20 @@
 //!
 //! ```text
 //!   Starting ──▶ Running ──▶ Stopping ──▶ Ending ──▶ (gone)
-//!      ▲            │        (hook, then   (stopped
-//!      └─ Clearing ◀┘         children)     hook)
-//!         (children, before a restart)
+//!      ▲          │ ▲        (hook, then   (stopped
+//!      │          ▼ │         children)     hook)
+//!      ├───────── Held    (crashed: waits for the time or the word to go on)
+//!      └─ Clearing ◀┘     (children, before a restart)
 //! ```
 
 use std::time::Duration;
 
 use super::header::{CellRef, Header};
-use super::state::{CONTROL, DRAIN, GRACE_OVER, KILL, PAUSED, RESTART, STOP, SUSPENDED, WOKEN};
-use super::{Watcher, grace_waker};
-use crate::actor::{Directive, Fault};
+use super::state::{
+    CONTROL, DRAIN, ESCALATED, GRACE_OVER, HELD, KILL, PAUSED, REINSTATE, RESTART, STOP, SUSPENDED, WOKEN,
+};
+use super::{Watcher, grace_waker, supervise};
+use crate::actor::Fault;
 use crate::dispatch::{Ending, Host, Step, contain, discard, resume, wake};
 use crate::events::{DeadReason, Lifecycle};
 use crate::mailbox::{Incoming, Peek};
@@ -29,6 +32,8 @@ pub(crate) enum Phase {
     Starting,
     /// It handles messages.
     Running,
+    /// It has crashed, and waits for the time or the word to go on.
+    Held,
     /// It restarts and waits for its children to end.
     Clearing,
     /// The `stopping` hook runs.
@@ -85,7 +90,7 @@ fn after_failed_attempt(cell: &Header, host: &Host, attempt: u32, fault: Fault) 
     if attempt > retries || cell.state.has(STOP | KILL) {
         return fail_start(cell, host, attempt, fault);
     }
-    if !has_children(cell) {
+    if !has_children(cell) || supervise::keeps_children(cell) {
         return attempt_start(cell, host, attempt);
     }
     cell.with_links(|links| links.attempt = attempt);
@@ -142,6 +147,9 @@ pub(crate) fn control(cell: &Header, host: &Host) -> Alive {
         if state & SUSPENDED != 0 && is_overdue(cell) && abandon(cell, host) == Alive::No {
             return Alive::No;
         }
+        if cell.phase.get() == Phase::Held && state & (STOP | KILL) == 0 {
+            return begin_restart(cell, host); // the delay is over
+        }
     }
     if state & KILL != 0 {
         return kill(cell, host);
@@ -155,7 +163,7 @@ pub(crate) fn control(cell: &Header, host: &Host) -> Alive {
         return alive;
     }
     match cell.phase.get() {
-        Phase::Running | Phase::Starting if state & STOP != 0 => begin_stop(cell, host),
+        Phase::Running | Phase::Starting | Phase::Held if state & STOP != 0 => begin_stop(cell, host),
         Phase::Running | Phase::Starting if state & DRAIN != 0 => {
             cell.log.close();
             Alive::Yes // the turn comes back when the log is empty
@@ -169,6 +177,12 @@ pub(crate) fn control(cell: &Header, host: &Host) -> Alive {
             }
             begin_restart(cell, host)
         }
+        Phase::Held if state & RESTART != 0 => {
+            cell.state.clear(RESTART);
+            begin_restart(cell, host)
+        }
+        _ if state & REINSTATE != 0 => supervise::reinstate(cell),
+        phase if supervise::may_take_escalated(state, phase) => supervise::take_escalated(cell, host),
         Phase::Clearing | Phase::Emptying => continue_after_children(cell, host),
         _ => Alive::Yes,
     }
@@ -179,7 +193,7 @@ pub(crate) fn drained(cell: &Header, host: &Host) -> Alive {
     begin_stop(cell, host)
 }
 
-fn begin_stop(cell: &Header, host: &Host) -> Alive {
+pub(super) fn begin_stop(cell: &Header, host: &Host) -> Alive {
     cell.log.close();
     if cell.state.has(SUSPENDED) {
         // Something of the actor is waiting: it may end in its own time, up to the grace.
@@ -190,10 +204,12 @@ fn begin_stop(cell: &Header, host: &Host) -> Alive {
         return Alive::Yes;
     }
     match cell.phase.get() {
-        Phase::Running => {}
+        Phase::Running | Phase::Held => {}
         _ => return Alive::Yes,
     }
     cell.state.set(PAUSED);
+    cell.state.clear(HELD);
+    cancel_alarm(cell);
     cell.phase.set(Phase::Stopping);
     cell.system().publish_lifecycle(cell, Lifecycle::Stopping);
     // SAFETY: we own the actor, which is there in these phases.
@@ -219,7 +235,7 @@ fn kill(cell: &Header, host: &Host) -> Alive {
             let fault = Fault::msg("killed while it was starting");
             give_up_start(cell, StartError { attempts: 1, fault });
         }
-        Phase::Running | Phase::Stopping | Phase::Emptying => {}
+        Phase::Running | Phase::Held | Phase::Stopping | Phase::Emptying => {}
     }
     cell.phase.set(Phase::Emptying);
     stop_children(cell, KILL);
@@ -264,7 +280,7 @@ pub(crate) fn resume_frame(cell: &Header, host: &Host) -> Alive {
 fn completed(cell: &Header, host: &Host, fault: Option<Fault>) -> Alive {
     match (cell.phase.get(), fault) {
         (Phase::Running, None) | (Phase::Gone, _) => recheck(cell),
-        (Phase::Running, Some(fault)) => faulted(cell, host, fault),
+        (Phase::Running, Some(fault)) => supervise::faulted(cell, host, fault),
         (Phase::Starting, None) => {
             let alive = finish_start(cell);
             recheck(cell);
@@ -281,13 +297,13 @@ fn completed(cell: &Header, host: &Host, fault: Option<Fault>) -> Alive {
             report_hook(cell, "stopped", fault);
             end(cell, host)
         }
-        (Phase::Unborn | Phase::Clearing | Phase::Emptying, _) => Alive::Yes,
+        (Phase::Unborn | Phase::Held | Phase::Clearing | Phase::Emptying, _) => Alive::Yes,
     }
 }
 
 /// A stop may have been waiting for the handler that has just ended.
-fn recheck(cell: &Header) -> Alive {
-    if cell.state.has(STOP | KILL | DRAIN | RESTART) {
+pub(super) fn recheck(cell: &Header) -> Alive {
+    if cell.state.has(STOP | KILL | DRAIN | RESTART | REINSTATE | ESCALATED) {
         cell.state.set(CONTROL);
     }
     Alive::Yes
@@ -305,31 +321,25 @@ fn report_hook(cell: &Header, hook: &'static str, fault: Option<Fault>) {
     }
 }
 
-/// A handler crashed: do as the supervisor said.
-fn faulted(cell: &Header, host: &Host, fault: Fault) -> Alive {
-    let directive = cell.on_fault;
-    cell.system().report_fault(cell, &fault, directive);
-    if cell.state.has(STOP | KILL) {
-        return recheck(cell);
-    }
-    match directive {
-        Directive::Resume => recheck(cell),
-        Directive::Restart => begin_restart(cell, host),
-        Directive::Stop => {
-            cell.state.set(STOP);
-            begin_stop(cell, host)
-        }
-    }
-}
-
-fn begin_restart(cell: &Header, host: &Host) -> Alive {
+pub(super) fn begin_restart(cell: &Header, host: &Host) -> Alive {
     cell.state.set(PAUSED);
+    cell.state.clear(HELD);
+    cancel_alarm(cell);
     drop_actor(cell, host);
     abort_tasks(cell);
     cell.with_links(|links| {
         links.restarting = true;
         links.attempt = 0;
     });
+    if supervise::keeps_children(cell) {
+        supervise::release_children(cell, RESTART);
+        cell.phase.set(Phase::Starting);
+        let alive = attempt_start(cell, host, 0);
+        if alive == Alive::Yes {
+            recheck(cell);
+        }
+        return alive;
+    }
     cell.phase.set(Phase::Clearing);
     stop_children(cell, STOP);
     continue_after_children(cell, host)
@@ -584,7 +594,7 @@ fn begin_grace(cell: &Header) {
     }
 }
 
-fn set_alarm(cell: &Header, time: Duration) {
+pub(super) fn set_alarm(cell: &Header, time: Duration) {
     let system = cell.system();
     cell.state.clear(GRACE_OVER);
     let id = system.timers().insert(system.now() + time, grace_waker(cell));
@@ -594,7 +604,7 @@ fn set_alarm(cell: &Header, time: Duration) {
     }
 }
 
-fn cancel_alarm(cell: &Header) {
+pub(super) fn cancel_alarm(cell: &Header) {
     let Some(extras) = cell.extras_if_any() else { return };
     let alarm = extras.links.lock().alarm.take();
     if let Some(alarm) = alarm {

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use super::{CellRef, Header};
+use crate::actor::Fault;
 use crate::dispatch::{Elastic, contain};
 use crate::mailbox::{Bound, Letter, Mailbox, MessageTable};
 use crate::reference::{StartError, StartReport};
+use crate::supervision::{History, Supervision};
 use crate::sync::Mutex;
 use crate::time::TimerId;
 use crate::tree::Children;
@@ -19,6 +21,7 @@ pub(crate) struct Extras {
     pub(crate) mailbox: MailboxRule,
     /// The thread of a pinned actor.
     pub(crate) own_dispatcher: Option<Arc<Elastic>>,
+    pub(crate) supervision: Option<Arc<Supervision>>,
 }
 
 /// Everything under the lock.
@@ -48,6 +51,10 @@ pub(crate) struct Links {
     /// Why the start failed, for a spawner that comes to look.
     pub(crate) start_fault: Option<StartError>,
     pub(crate) next_task: u64,
+    /// Restarts so far, for limits and delays.
+    pub(crate) history: Option<Box<History>>,
+    /// Children that wait for what becomes of this actor, with faults that it has not taken up yet.
+    pub(crate) escalated: Vec<(CellRef, Option<Fault>)>,
 }
 
 /// Stops a task that an actor spawned.
@@ -68,6 +75,13 @@ pub(crate) enum MailboxRule {
     Bounded(Bound),
     /// A mailbox of the user's own; the log only rings its bell.
     Custom(Box<dyn Mailbox>),
+}
+
+impl MailboxRule {
+    /// Whether senders must ask it first.
+    pub(crate) fn is_guarded(&self) -> bool {
+        !matches!(self, MailboxRule::Open)
+    }
 }
 
 impl Header {

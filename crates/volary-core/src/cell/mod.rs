@@ -11,6 +11,7 @@ mod here;
 pub(crate) mod lifecycle;
 mod links;
 pub(crate) mod state;
+mod supervise;
 mod typed;
 mod waker;
 

@@ -57,6 +57,13 @@ const NUDGED: u32 = 1 << 14;
 /// A turn run for an asker was timed once.
 pub(crate) const TIMED: u32 = 1 << 15;
 
+/// Held by supervision: crashed too often, or waiting for somebody's decision.
+pub(crate) const HELD: u32 = 1 << 16;
+/// Somebody decided that a held actor may go on.
+pub(crate) const REINSTATE: u32 = 1 << 17;
+/// A child handed its fault up.
+pub(crate) const ESCALATED: u32 = 1 << 18;
+
 pub(crate) struct StateWord(AtomicU32);
 
 /// What `finish_rest` found.

@@ -3,8 +3,9 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use crate::actor::{Directive, Fault, Message};
+use crate::actor::{Fault, Message};
 use crate::reference::ActorId;
+use crate::supervision::Directive;
 use crate::tree::Path;
 
 /// The end of an actor that was [watched](crate::Context::watch).
@@ -63,6 +64,8 @@ pub(crate) enum Lifecycle {
     Restarted,
     Stopping,
     Stopped,
+    Suspended,
+    Reinstated,
 }
 
 macro_rules! events {
@@ -105,6 +108,18 @@ events! {
         fault: Fault,
         /// What is done about it; `None` for a hook, after which the actor goes on ending.
         directive: Option<Directive>,
+    }
+    /// An actor is held by supervision: its mail waits until it is reinstated, restarted or stopped.
+    ActorSuspended {}
+    /// A held actor goes on.
+    ActorReinstated {}
+    /// A child has crashed. Arrives as a message with the parent, if it handles this type, and for every
+    /// crash: restarts included.
+    ChildFailed {
+        /// What went wrong.
+        fault: Fault,
+        /// What is done about it.
+        directive: Directive,
     }
     /// A mailbox grew beyond the setting `mailbox-high-water`.
     MailboxHighWater {

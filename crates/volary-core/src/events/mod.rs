@@ -10,7 +10,7 @@ mod stream;
 pub use dead_letter::{DeadLetter, DeadReason};
 pub(crate) use lifecycle::Lifecycle;
 pub use lifecycle::{
-    ActorFailed, ActorRestarted, ActorStarted, ActorStopped, MailboxHighWater, RejectionUnheard, SlowHandler,
-    Terminated,
+    ActorFailed, ActorReinstated, ActorRestarted, ActorStarted, ActorStopped, ActorSuspended, ChildFailed,
+    MailboxHighWater, RejectionUnheard, SlowHandler, Terminated,
 };
 pub use stream::{Event, EventStream, Lagged, Subscription};

@@ -17,7 +17,7 @@ use super::status::ActorStatus;
 use super::target::{Accepts, Covers, Target};
 use super::watch::Termination;
 use crate::actor::{Actor, Message};
-use crate::cell::state::{DEAD, DRAIN, KILL, RESTART, STOP};
+use crate::cell::state::{DEAD, DRAIN, KILL, REINSTATE, RESTART, STOP};
 use crate::cell::{CellRef, WeakCell};
 use crate::dispatch::{Ending, Host};
 use crate::mailbox::MessageTable;
@@ -226,6 +226,20 @@ impl<T: Target> ActorRef<T> {
     /// ```
     pub fn restart(&self) {
         self.cell.control(RESTART);
+    }
+
+    /// Lets an actor go on that supervision has suspended, with its state as it is and its restarts
+    /// forgiven. Does nothing to one that is not suspended.
+    ///
+    /// ```
+    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
+    /// if who.status().suspended {
+    ///     who.reinstate();
+    /// }
+    /// # }
+    /// ```
+    pub fn reinstate(&self) {
+        self.cell.control(REINSTATE);
     }
 
     /// Waits until the actor has ended; at once if it has. Cancel safe.

@@ -229,7 +229,10 @@ pub enum SpawnError {
         /// What was asked for.
         capacity: usize,
     },
-    /// There are more actors than ids (2^28 on each of eight shelves).
+    /// The supervision makes no sense.
+    #[error(transparent)]
+    Supervision(#[from] crate::supervision::SupervisionError),
+    /// There are more actors than ids (2^24 on each of eight shelves).
     #[error("the system has no id left for another actor")]
     Exhausted,
 }

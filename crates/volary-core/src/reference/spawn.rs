@@ -15,12 +15,13 @@ use super::actor_ref::ActorRef;
 use super::ask::NESTING;
 use super::errors::SpawnError;
 use super::reply_slot::ReplySlot;
-use crate::actor::{Actor, Directive, Dispatcher, Fault, MailboxKind, Product, Props};
+use crate::actor::{Actor, Dispatcher, Fault, MailboxKind, Product, Props};
 use crate::cell::lifecycle::Phase;
 use crate::cell::state::DEAD;
 use crate::cell::{Birth, CellRef, Extras, MailboxRule, cell_table, create};
 use crate::dispatch::{Host, TurnEnd, start_turn};
 use crate::mailbox::Bound;
+use crate::supervision::{Directive, Supervision};
 use crate::system::SystemCore;
 use crate::tree::{Path, validate_name};
 
@@ -147,13 +148,29 @@ impl<F> Spawn<F> {
         self
     }
 
-    /// Says what happens on a fault.
+    /// Says in detail what happens on a fault: directives by type, limit, backoff, siblings.
     ///
     /// ```
+    /// # use std::time::Duration;
     /// # use volary_core::*;
     /// # struct Door; impl Actor for Door {}
     /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
-    /// system.spawn(|| Door).on_fault(Directive::Resume).await?;
+    /// let supervision = Supervision::new().on_panic(Directive::Stop).limit(3, Duration::from_secs(10));
+    /// system.spawn(|| Door).supervision(supervision).await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn supervision(mut self, supervision: Supervision) -> Self {
+        self.props = Some(self.props.unwrap_or_default().supervision(supervision));
+        self
+    }
+
+    /// Says what happens on a fault.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, ActorSystem, Directive, SpawnError};
+    /// # struct Account; impl Actor for Account {}
+    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
+    /// let account = system.spawn(|| Account).on_fault(Directive::Stop).await?;
     /// # Ok(()) }
     /// ```
     pub fn on_fault(mut self, directive: Directive) -> Self {
@@ -374,12 +391,16 @@ fn extras_for(system: &SystemCore, props: &Props) -> Result<Option<Box<Extras>>,
     let own_dispatcher = (props.dispatcher == Dispatcher::Pinned)
         .then(|| system.pinned_thread())
         .flatten();
-    if matches!(mailbox, MailboxRule::Open) && own_dispatcher.is_none() {
+    if let Some(supervision) = &props.supervision {
+        supervision.validate()?;
+    }
+    if !mailbox.is_guarded() && own_dispatcher.is_none() && props.supervision.is_none() {
         return Ok(None);
     }
     Ok(Some(Box::new(Extras {
         mailbox,
         own_dispatcher,
+        supervision: props.supervision.clone(),
         ..Extras::default()
     })))
 }

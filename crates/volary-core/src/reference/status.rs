@@ -1,7 +1,7 @@
 //! What can be said of an actor from outside, at one moment.
 
 use crate::cell::Header;
-use crate::cell::state::{DEAD, DRAIN, KILL, PAUSED, SLOW, STOP};
+use crate::cell::state::{DEAD, DRAIN, HELD, KILL, PAUSED, SLOW, STOP};
 
 /// The flags of an actor, as they were when somebody looked.
 ///
@@ -21,6 +21,8 @@ pub struct ActorStatus {
     pub busy: bool,
     /// It was told to stop, and has not ended yet.
     pub stopping: bool,
+    /// It has crashed, and is held by supervision.
+    pub suspended: bool,
     /// It has ended.
     pub ended: bool,
     /// Its handlers were seen to keep a worker for long.
@@ -38,6 +40,7 @@ impl ActorStatus {
             running: !ended && !stopping && state & PAUSED == 0,
             busy: !ended && cell.state.is_busy(),
             stopping,
+            suspended: state & HELD != 0,
             ended,
             slow: state & SLOW != 0,
             system: is_system(cell),

@@ -7,14 +7,15 @@ use crate::sync::Mutex;
 
 use super::core::SystemCore;
 use super::metrics::count;
-use crate::actor::{Directive, Fault, Message, Rejection};
+use crate::actor::{Fault, Message, Rejection};
 use crate::cell::Header;
 use crate::dispatch::{Host, contain};
 use crate::events::{
-    ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, DeadReason, Lifecycle, MailboxHighWater,
-    RejectionUnheard, SlowHandler,
+    ActorFailed, ActorReinstated, ActorRestarted, ActorStarted, ActorStopped, ActorSuspended, DeadLetter, DeadReason,
+    Lifecycle, MailboxHighWater, RejectionUnheard, SlowHandler,
 };
 use crate::reference::ActorId;
+use crate::supervision::Directive;
 use crate::time::Moment;
 use std::time::Duration;
 
@@ -119,6 +120,11 @@ impl SystemCore {
             Lifecycle::Stopped if self.events.has_subscribers::<ActorStopped>() => {
                 self.events.publish(ActorStopped { path: path(), id });
             }
+            Lifecycle::Suspended => {
+                tracing::warn!(actor = %path(), "suspended");
+                self.events.publish(ActorSuspended { path: path(), id });
+            }
+            Lifecycle::Reinstated => self.events.publish(ActorReinstated { path: path(), id }),
             Lifecycle::Started | Lifecycle::Stopping | Lifecycle::Stopped => {}
         }
     }
