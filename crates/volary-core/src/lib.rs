@@ -13,6 +13,7 @@
 #![cfg_attr(any(volary_loom, volary_shuttle), allow(dead_code, unused_imports))]
 
 mod actor;
+pub mod breaker;
 mod cell;
 mod dispatch;
 mod env;
@@ -29,6 +30,7 @@ pub use actor::{
     Actor, Context, Dispatcher, Failure, Fault, Handler, IntoFailure, MailboxKind, Message, OrFault, Product, Props,
     Rejection, Respond, SyncHandler, Task,
 };
+pub use breaker::{BreakerOptions, BreakerOptionsError, CircuitBreaker};
 pub use cell::MessageList;
 pub use env::{BoxTask, Driver, Env, SeededEnv, Signal, run};
 pub use events::{

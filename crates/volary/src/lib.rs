@@ -44,6 +44,7 @@
 //! - [`ActorRef`] sends: [`tell`](ActorRef::tell), [`send`](ActorRef::send), [`ask`](ActorRef::ask).
 //! - [`ActorSystem`] starts, finds, lists and stops actors; [`settings`] says what can be set.
 //! - [`Fault`] crashes, a [`Rejection`] answers, [`Failure`] can be either.
+//! - [`CircuitBreaker`] stops calling what fails.
 //! - [`SeededEnv`] runs a whole system on one thread, in an order drawn from a seed.
 #![forbid(unsafe_code)]
 
