@@ -49,6 +49,8 @@ pub use system::{
     SystemBuilder,
 };
 pub use time::Moment;
+#[cfg(feature = "cron")]
+pub use time::{Cron, CronError};
 pub use tree::{Address, Path};
 
 /// What the macros need and users do not.

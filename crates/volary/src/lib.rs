@@ -46,6 +46,9 @@
 //! - [`Fault`] crashes, a [`Rejection`] answers, [`Failure`] can be either.
 //! - [`CircuitBreaker`] stops calling what fails.
 //! - [`SeededEnv`] runs a whole system on one thread, in an order drawn from a seed.
+//!
+//! # Features
+//! - `cron`: `Cron`, schedules by the calendar in a time zone. Off unless asked for.
 #![forbid(unsafe_code)]
 
 mod error;

@@ -1,10 +1,15 @@
-//! Time: moments of the system's clock, the timing wheel, and the timers on it.
+//! Time: moments of the system's clock, the timing wheel, and the timers on it; with the feature
+//! `cron`, schedules of the calendar.
 
 mod clock;
+#[cfg(feature = "cron")]
+mod cron;
 mod timers;
 mod wheel;
 
 pub use clock::Moment;
 pub(crate) use clock::nanos;
+#[cfg(feature = "cron")]
+pub use cron::{Cron, CronError, CronField, CronProblem};
 pub(crate) use timers::{TimerId, Timers};
 pub use wheel::{TICK, Tick, TimerKey, Wheel, ticks};
