@@ -76,10 +76,10 @@ fn format() -> Outcome {
 }
 
 fn clippy() -> Outcome {
-    Invocation::cargo(["clippy", "--all-targets"])
-        .args(workspace::all_but_bench())
-        .args(["--", "-D", "warnings"])
-        .run("clippy")
+    let lint = || Invocation::cargo(["clippy", "--all-targets"]).args(workspace::all_but_bench());
+    let strictly = ["--", "-D", "warnings"];
+    lint().args(strictly).run("clippy")?;
+    lint().arg("--all-features").args(strictly).run("clippy, all features")
 }
 
 fn clippy_bench() -> Outcome {
@@ -96,7 +96,7 @@ fn clippy_bench() -> Outcome {
 }
 
 fn docs() -> Outcome {
-    Invocation::cargo(["doc", "--no-deps"])
+    Invocation::cargo(["doc", "--no-deps", "--all-features"])
         .args(workspace::all_but_bench())
         .env_append("RUSTDOCFLAGS", "-D warnings")
         .run("docs")
