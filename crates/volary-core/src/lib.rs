@@ -27,8 +27,8 @@ pub mod time;
 pub mod tree;
 
 pub use actor::{
-    Actor, Context, Dispatcher, Failure, Fault, Handler, IntoFailure, MailboxKind, Message, OrFault, Product, Props,
-    Rejection, Respond, SyncHandler, Task,
+    Actor, Context, Dispatcher, Failure, Fault, Handler, IntoFailure, Message, OrFault, Product, Props, Rejection,
+    Respond, SyncHandler, Task,
 };
 pub use breaker::{BreakerOptions, BreakerOptionsError, CircuitBreaker};
 pub use cell::MessageList;
@@ -37,7 +37,7 @@ pub use events::{
     ActorFailed, ActorReinstated, ActorRestarted, ActorStarted, ActorStopped, ActorSuspended, ChildFailed, DeadLetter,
     DeadReason, Event, EventStream, Lagged, MailboxHighWater, RejectionUnheard, SlowHandler, Subscription, Terminated,
 };
-pub use mailbox::{INLINE_BYTES, Letter, Mailbox};
+pub use mailbox::{Fair, INLINE_BYTES, Letter, Mailbox, MailboxKind, Priority, StablePriority};
 pub use reference::{
     Accepts, ActorId, ActorRef, ActorStatus, Ask, AskAll, AskError, AskFuture, Covers, Cycle, Recipient, ReplyTo,
     SendError, SendFuture, Spawn, SpawnError, SpawnFuture, Target, TellError, Termination, WeakRef,

@@ -11,5 +11,5 @@ pub use answer::mapped;
 pub use context::{Context, Task};
 pub use fault::{Failure, Fault, IntoFailure, OrFault};
 pub use message::{Message, Rejection};
-pub use props::{Dispatcher, MailboxKind, Props};
+pub use props::{Dispatcher, Props};
 pub use traits::{Actor, Handler, Product, Respond, SyncHandler};

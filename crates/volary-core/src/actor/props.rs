@@ -1,9 +1,8 @@
 //! Options of an actor, as data: the same for every way to start one.
 
-use std::fmt;
 use std::sync::Arc;
 
-use crate::mailbox::Mailbox;
+use crate::mailbox::MailboxKind;
 use crate::supervision::{Directive, Supervision};
 
 /// Which dispatcher runs an actor.
@@ -25,38 +24,6 @@ pub enum Dispatcher {
     Pinned,
     /// One that the builder was given under this name.
     Named(String),
-}
-
-/// Which mailbox an actor has.
-///
-/// ```
-/// use volary_core::{MailboxKind, Props};
-/// let props = Props::new().mailbox(MailboxKind::Bounded(1_000));
-/// # let _ = props;
-/// ```
-#[derive(Clone, Default)]
-#[non_exhaustive]
-pub enum MailboxKind {
-    /// Takes everything; the system warns when it grows beyond the high-water mark.
-    #[default]
-    Unbounded,
-    /// Takes so many messages. `tell` is refused when it is full, `send` waits for room.
-    Bounded(usize),
-    /// Takes so many messages. `tell` and `send` are both refused when it is full.
-    BoundedRefusing(usize),
-    /// A mailbox of your own, made anew for each actor.
-    Custom(Arc<dyn Fn() -> Box<dyn Mailbox> + Send + Sync>),
-}
-
-impl fmt::Debug for MailboxKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MailboxKind::Unbounded => f.write_str("Unbounded"),
-            MailboxKind::Bounded(n) => write!(f, "Bounded({n})"),
-            MailboxKind::BoundedRefusing(n) => write!(f, "BoundedRefusing({n})"),
-            MailboxKind::Custom(_) => f.write_str("Custom"),
-        }
-    }
 }
 
 /// Options of an actor. The default is an unbounded mailbox, the default dispatcher, and restart on

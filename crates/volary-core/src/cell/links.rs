@@ -67,29 +67,27 @@ pub(crate) struct Watcher {
 
 /// What a mailbox adds to the log.
 #[derive(Default)]
-pub(crate) enum MailboxRule {
-    /// Nothing: everything is taken.
-    #[default]
-    Open,
-    /// At most so many messages; `send` waits for room.
-    Bounded(Bound),
+pub(crate) struct MailboxRule {
+    /// At most so many messages.
+    pub(crate) bound: Option<Bound>,
     /// A mailbox of the user's own; the log only rings its bell.
-    Custom(Box<dyn Mailbox>),
+    pub(crate) custom: Option<Box<dyn Mailbox>>,
 }
 
 impl MailboxRule {
     /// Whether senders must ask it first.
     pub(crate) fn is_guarded(&self) -> bool {
-        !matches!(self, MailboxRule::Open)
+        self.bound.is_some() || self.custom.is_some()
     }
 }
 
 impl Header {
-    fn bound(&self) -> Option<&Bound> {
-        match &self.extras_if_any()?.mailbox {
-            MailboxRule::Bounded(bound) => Some(bound),
-            _ => None,
-        }
+    pub(crate) fn bound(&self) -> Option<&Bound> {
+        self.extras_if_any()?.mailbox.bound.as_ref()
+    }
+
+    pub(crate) fn custom_mailbox(&self) -> Option<&dyn Mailbox> {
+        self.extras_if_any()?.mailbox.custom.as_deref()
     }
 
     /// How many messages the owner may take before it calls `made_room`.
@@ -119,13 +117,9 @@ impl Header {
 impl Header {
     /// The next letter of a mailbox of the user's own.
     pub(crate) fn next_letter(&self) -> Option<Letter> {
-        match &self.extras_if_any()?.mailbox {
-            MailboxRule::Custom(mailbox) => {
-                // The user's code: a panic in it is the mailbox's loss, not the worker's.
-                contain(|| mailbox.pop()).unwrap_or_default()
-            }
-            _ => None,
-        }
+        let mailbox = self.custom_mailbox()?;
+        // The user's code: a panic in it is the mailbox's loss, not the worker's.
+        contain(|| mailbox.pop()).unwrap_or_default()
     }
 }
 

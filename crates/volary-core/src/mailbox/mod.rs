@@ -1,17 +1,28 @@
 //! Mailboxes: where messages wait.
 //!
 //! [`log`] is the queue, [`record`] what one message looks like in it, [`pool`] the memory it grows
-//! into, [`bound`] its limit and who waits there, [`custom`] the trait for a mailbox of one's own and the [`letter`](Letter) it deals in.
+//! into, [`bound`] its limit and who waits there. [`custom`] is the trait for a mailbox of one's own and the
+//! [`letter`](Letter) it deals in; [`priority`] and [`fair`] are such mailboxes, ready-made. [`kind`]
+//! is what users choose from.
 
 mod bound;
 mod custom;
+mod fair;
+mod kind;
 mod log;
 pub(crate) mod pool;
+mod priority;
 mod record;
 
 pub(crate) use bound::Bound;
 pub(crate) use custom::BELL;
 pub use custom::{Letter, Mailbox};
+pub use fair::Fair;
+pub use kind::MailboxKind;
 pub(crate) use log::{BLOCK_BYTES, Growth, Log, Peek, Refusal};
+pub use priority::{Priority, StablePriority};
 pub(crate) use record::{Envelope, Incoming, payload_words, write_payload};
 pub use record::{INLINE_BYTES, MessageTable};
+
+#[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
+mod order_tests;

@@ -1,7 +1,7 @@
 //! Putting a message into a mailbox: the bottom of `tell`, `ask` and everything that sends.
 
 use crate::actor::Message;
-use crate::cell::{Header, MailboxRule};
+use crate::cell::Header;
 use crate::dispatch::{Host, contain};
 use crate::mailbox::{BELL, Bound, Envelope, Growth, Letter, MessageTable, Refusal};
 
@@ -73,45 +73,38 @@ fn post_guarded<M: Message>(
     envelope: Envelope,
     message: M,
 ) -> Result<(), (Refusal, M)> {
-    let rule = match cell.extras_if_any() {
-        Some(extras) => &extras.mailbox,
-        None => &MailboxRule::Open,
+    let Some(mailbox) = cell.custom_mailbox() else {
+        return write(cell, table, envelope, message, cell.bound(), cell);
     };
-    match rule {
-        MailboxRule::Open => write(cell, table, envelope, message, None, cell),
-        MailboxRule::Bounded(bound) => write(cell, table, envelope, message, Some(bound), cell),
-        MailboxRule::Custom(mailbox) => {
-            let bell = Envelope {
-                sender: envelope.sender,
-                deadline: 0,
-                reply: None,
-            };
-            let room = match cell.log.reserve(bell.record_words::<()>(), None, cell) {
-                Ok(room) => room,
-                Err(refusal) => return Err((refusal, message)),
-            };
-            let letter = Letter::new(cell.to_ref(), table, envelope, message);
-            let sent = letter.identity();
-            let pushed = contain(|| mailbox.push(letter));
-            // The bell rings in any case: its room is reserved. In vain, it is simply ignored.
-            // SAFETY: as in `write`.
-            unsafe {
-                let first = bell.write(room.as_ptr(), &BELL, ());
-                room.publish(first);
-            }
-            match pushed {
-                Ok(Err(letter)) if letter.identity() == sent => match letter.into_message() {
-                    Some(message) => Err((Refusal::Full, message)),
-                    None => Ok(()),
-                },
-                // Another letter came back in its place, or was dropped by the panic: that one is a
-                // dead letter now, and the mailbox is to blame, not the sender.
-                Ok(_) => Ok(()),
-                Err(fault) => {
-                    cell.system().report_hook_fault(cell, "mailbox", &fault);
-                    Ok(())
-                }
-            }
+    let bell = Envelope {
+        sender: envelope.sender,
+        deadline: 0,
+        reply: None,
+    };
+    let room = match cell.log.reserve(bell.record_words::<()>(), cell.bound(), cell) {
+        Ok(room) => room,
+        Err(refusal) => return Err((refusal, message)),
+    };
+    let letter = Letter::new(cell.to_ref(), table, envelope, message);
+    let sent = letter.identity();
+    let pushed = contain(|| mailbox.push(letter));
+    // The bell rings in any case: its room is reserved. In vain, it is simply ignored.
+    // SAFETY: as in `write`.
+    unsafe {
+        let first = bell.write(room.as_ptr(), &BELL, ());
+        room.publish(first);
+    }
+    match pushed {
+        Ok(Err(letter)) if letter.identity() == sent => match letter.into_message() {
+            Some(message) => Err((Refusal::Full, message)),
+            None => Ok(()),
+        },
+        // Another letter came back in its place, or was dropped by the panic: that one is a dead
+        // letter now, and the mailbox is to blame, not the sender.
+        Ok(_) => Ok(()),
+        Err(fault) => {
+            cell.system().report_hook_fault(cell, "mailbox", &fault);
+            Ok(())
         }
     }
 }

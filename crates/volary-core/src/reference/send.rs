@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::errors::{SendError, TellError};
 use super::post::{envelope_from_here, post};
 use crate::actor::Message;
-use crate::cell::{CellRef, MailboxRule};
+use crate::cell::CellRef;
 use crate::mailbox::{Bound, MessageTable, Refusal};
 use crate::time::{Moment, TimerId};
 
@@ -66,10 +66,7 @@ impl<'a, M: Message> SendFuture<'a, M> {
 
     /// The bound to wait at, if this mailbox lets senders wait.
     fn waits(&self) -> Option<&'a Bound> {
-        match &self.target.extras_if_any()?.mailbox {
-            MailboxRule::Bounded(bound) if bound.waits => Some(bound),
-            _ => None,
-        }
+        self.target.bound().filter(|bound| bound.waits)
     }
 }
 

@@ -15,12 +15,12 @@ use super::actor_ref::ActorRef;
 use super::ask::NESTING;
 use super::errors::SpawnError;
 use super::reply_slot::ReplySlot;
-use crate::actor::{Actor, Dispatcher, Fault, MailboxKind, Product, Props};
+use crate::actor::{Actor, Dispatcher, Fault, Product, Props};
 use crate::cell::lifecycle::Phase;
 use crate::cell::state::DEAD;
 use crate::cell::{Birth, CellRef, Extras, MailboxRule, cell_table, create};
 use crate::dispatch::{Host, TurnEnd, start_turn};
-use crate::mailbox::Bound;
+use crate::mailbox::MailboxKind;
 use crate::supervision::{Directive, Supervision};
 use crate::system::SystemCore;
 use crate::tree::{Path, validate_name};
@@ -381,12 +381,13 @@ fn duplicate(parent: &CellRef, name: &str) -> SpawnError {
 }
 
 fn extras_for(system: &SystemCore, props: &Props) -> Result<Option<Box<Extras>>, SpawnError> {
-    let mailbox = match &props.mailbox {
-        MailboxKind::Unbounded => MailboxRule::Open,
-        MailboxKind::Bounded(0) | MailboxKind::BoundedRefusing(0) => return Err(SpawnError::Capacity { capacity: 0 }),
-        MailboxKind::Bounded(capacity) => MailboxRule::Bounded(Bound::new(*capacity as u64, true)),
-        MailboxKind::BoundedRefusing(capacity) => MailboxRule::Bounded(Bound::new(*capacity as u64, false)),
-        MailboxKind::Custom(make) => MailboxRule::Custom(make()),
+    let bound = props.mailbox.bound();
+    if bound.as_ref().is_some_and(|bound| bound.capacity == 0) {
+        return Err(SpawnError::Capacity { capacity: 0 });
+    }
+    let mailbox = MailboxRule {
+        bound,
+        custom: props.mailbox.make(),
     };
     let own_dispatcher = (props.dispatcher == Dispatcher::Pinned)
         .then(|| system.pinned_thread())
