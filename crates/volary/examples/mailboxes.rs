@@ -1,9 +1,10 @@
-//! Mailboxes: bounded ones that let senders wait, bounded ones that refuse, and one of our own.
+//! Mailboxes: bounded ones that let senders wait, bounded ones that refuse, urgent first, each sender in turn, and one
+//! of our own.
 //!
 //! `cargo run --example mailboxes`
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use volary::prelude::*;
@@ -26,6 +27,29 @@ impl Printer {
     }
 }
 
+/// Sends its pages all at once.
+struct Author {
+    name: &'static str,
+    printer: ActorRef<Printer>,
+}
+
+#[actor]
+impl Author {
+    fn publish(&mut self, pages: usize) -> Result<(), Fault> {
+        for n in 1..=pages {
+            let page = format!("{}{n}", self.name);
+            self.printer.tell(Print { page }).or_fault()?;
+        }
+        Ok(())
+    }
+}
+
+/// The marks at the end of a page say how urgent it is.
+fn urgency(letter: &Letter) -> usize {
+    let print = letter.message::<Print>();
+    print.map_or(0, |print| print.page.matches('!').count())
+}
+
 /// Urgent pages first, the newest of them at the front. The runtime does the rest: waking, closing, counting.
 #[derive(Default)]
 struct UrgentFirst(Mutex<VecDeque<Letter>>);
@@ -35,7 +59,7 @@ const SOUND: &str = "nothing panics while the lock is held";
 impl Mailbox for UrgentFirst {
     fn push(&self, letter: Letter) -> Result<(), Letter> {
         let print = letter.message::<Print>();
-        let urgent = print.is_some_and(|print| print.page.starts_with('!'));
+        let urgent = print.is_some_and(|print| print.page.ends_with('!'));
         let mut letters = self.0.lock().expect(SOUND);
         let place = if urgent { 0 } else { letters.len() };
         letters.insert(place, letter);
@@ -70,10 +94,32 @@ async fn main() -> volary::Result<()> {
     }
     println!("refusing: {refused} of 10 sends were refused, for here not even send waits");
 
-    let own = MailboxKind::Custom(Arc::new(|| Box::new(UrgentFirst::default())));
-    let urgent = system.spawn(Printer::default).mailbox(own).await?;
-    urgent.tell_all(["a", "b", "!c", "d", "!e"].map(|text| page(text.to_owned())))?;
-    println!("own: printed {:?}", urgent.ask(Pages).await?);
+    // Equals in any order: `priority`. Equals in the order they came: `stable_priority`. Any of them with a bound.
+    for (name, kind) in [
+        ("priority", MailboxKind::stable_priority(urgency)),
+        ("bounded priority", MailboxKind::stable_priority(urgency).bounded(8)),
+        ("own", MailboxKind::custom(UrgentFirst::default)),
+    ] {
+        let printer = system.spawn(Printer::default).mailbox(kind).await?;
+        for text in ["a", "b", "c!", "d!!", "e!"] {
+            printer.send(page(text.to_owned())).await?;
+        }
+        println!("{name}: printed {:?}", printer.ask(Pages).await?);
+    }
+
+    let fair = system.spawn(Printer::default).mailbox(MailboxKind::fair()).await?;
+    for name in ["ann", "bob"] {
+        let printer = fair.clone();
+        let author = system
+            .spawn(move || Author {
+                name,
+                printer: printer.clone(),
+            })
+            .await?;
+        author.ask(Publish { pages: 3 }).await?;
+    }
+    fair.tell_all(["me1", "me2", "me3"].map(|text| page(text.to_owned())))?;
+    println!("fair: printed {:?}", fair.ask(Pages).await?); // my fourth letter: the others have had three turns too
     system.stop().await?;
     Ok(())
 }

@@ -45,6 +45,7 @@ fn letter(reader: &CellRef, note: Note) -> Letter {
 }
 
 /// Letters need an actor that they are addressed to; here it never reads them.
+#[expect(clippy::unwrap_used, reason = "a test")]
 fn with_reader(body: impl FnOnce(&CellRef)) {
     let env = SeededEnv::new(7);
     env.block_on(async {

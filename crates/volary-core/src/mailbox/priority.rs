@@ -147,8 +147,8 @@ impl<K, F> fmt::Debug for StablePriority<K, F> {
 /// Letters by rank, the greatest on top.
 ///
 /// Comparing and dropping ranks is user code and may panic. Whatever happens, a letter that was
-/// pushed is popped once or becomes a dead letter once, and never under the lock: whoever hears of
-/// dead letters may send to this very mailbox.
+/// pushed is popped once or becomes a dead letter once, and never under the lock: that
+/// wakes askers and listeners, and wakers are user code too.
 struct Heap<R>(Mutex<BinaryHeap<Ranked<R>>>);
 
 impl<R: Ord> Heap<R> {
