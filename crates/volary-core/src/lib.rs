@@ -40,7 +40,7 @@ pub use events::{
 pub use mailbox::{Fair, INLINE_BYTES, Letter, Mailbox, MailboxKind, Priority, StablePriority};
 pub use reference::{
     Accepts, ActorId, ActorRef, ActorStatus, Ask, AskAll, AskError, AskFuture, Covers, Cycle, Recipient, ReplyTo,
-    SendError, SendFuture, Spawn, SpawnError, SpawnFuture, Target, TellError, Termination, WeakRef,
+    SendError, SendFuture, Spawn, SpawnError, SpawnFuture, Target, TellAllError, TellError, Termination, WeakRef,
 };
 pub use supervision::{Backoff, ChildrenPolicy, Directive, Strategy, Supervision, SupervisionError};
 pub use system::settings;

@@ -609,3 +609,76 @@ async fn l10_a_storm_of_crashes_on_threads_ends_well() {
     assert!(boss.is_alive());
     soon("the stop", system.stop()).await.unwrap();
 }
+
+/// Parent and child must not keep each other's memory after an escalation.
+#[test]
+fn l10_an_escalation_leaves_nothing_behind() {
+    struct Marked {
+        _mark: std::sync::Arc<()>,
+        child: bool,
+    }
+    #[actor]
+    impl Marked {
+        async fn started(&mut self, ctx: &mut Context<Self>) -> Result<(), Fault> {
+            if !self.child {
+                let mark = self._mark.clone();
+                let make = move || Marked {
+                    _mark: mark.clone(),
+                    child: true,
+                };
+                ctx.spawn_child(make)
+                    .named("child")
+                    .supervision(escalating())
+                    .await
+                    .or_fault()?;
+            }
+            Ok(())
+        }
+        fn blow_up(&mut self) -> Result<u64, Fault> {
+            Err(Disk).or_fault()
+        }
+    }
+    for directive in [
+        Directive::Stop,
+        Directive::Restart,
+        Directive::Resume,
+        Directive::Suspend,
+    ] {
+        seeds(move |env| async move {
+            let mark = std::sync::Arc::new(());
+            let system = simulated(&env).await;
+            let own = mark.clone();
+            let make = move || Marked {
+                _mark: own.clone(),
+                child: false,
+            };
+            let parent = system.spawn(make).named("parent").on_fault(directive).await.unwrap();
+            let child: ActorRef<Marked> = system.lookup("/user/parent/child").unwrap();
+            assert!(child.ask(BlowUp).await.is_err());
+            settle(&system).await;
+            system.stop().await.unwrap();
+            assert!(!parent.is_alive() && !child.is_alive() && !child.status().suspended);
+            drop((parent, child, system));
+            drop(env);
+            assert_eq!(std::sync::Arc::strong_count(&mark), 1, "{directive:?}");
+        });
+    }
+}
+
+#[test]
+fn l10_a_drain_of_a_held_actor_ends_it() {
+    seeds(|env| async move {
+        let system = simulated(&env).await;
+        let worker = system
+            .spawn(Worker::make("w", &Log::new()))
+            .on_fault(Directive::Suspend)
+            .await
+            .unwrap();
+        assert!(worker.ask(FailDisk).await.is_err());
+        worker.tell(Work).unwrap();
+        worker.drain();
+        worker.terminated().await;
+        assert_eq!(system.metrics().dead_letters, 1);
+        system.stop().await.unwrap();
+    });
+}

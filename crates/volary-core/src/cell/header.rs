@@ -318,18 +318,28 @@ impl Drop for CellRef {
     }
 }
 
+/// Frees what hangs on a cell, and its ancestors as far as it was their last descendant: in a loop,
+/// since a tree may be deeper than the stack.
 #[cold]
 unsafe fn release(header: NonNull<Header>) {
-    // SAFETY: the caller dropped the last strong count.
-    unsafe {
-        let extras = (*header.as_ptr()).extras.swap(ptr::null_mut(), AcqRel);
-        if !extras.is_null() {
-            drop(Box::from_raw(extras));
+    let mut next = Some(header);
+    while let Some(header) = next.take() {
+        // SAFETY: the caller, or the round before, gave up the last strong count.
+        unsafe {
+            let extras = (*header.as_ptr()).extras.swap(ptr::null_mut(), AcqRel);
+            if !extras.is_null() {
+                drop(Box::from_raw(extras));
+            }
+            let parent = (*header.as_ptr()).parent.take();
+            release_weak(header);
+            if let Some(parent) = parent {
+                let parent = ManuallyDrop::new(parent);
+                if parent.strong.fetch_sub(1, Release) == 1 {
+                    fence(Acquire);
+                    next = Some(parent.0);
+                }
+            }
         }
-        let parent = (*header.as_ptr()).parent.take();
-        release_weak(header);
-        // Last, and not recursively deep: a parent is only released here once its children are.
-        drop(parent);
     }
 }
 

@@ -8,6 +8,7 @@
 //!      └─ Clearing ◀┘     (children, before a restart)
 //! ```
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::header::{CellRef, Header};
@@ -126,7 +127,7 @@ fn fail_start(cell: &Header, host: &Host, attempts: u32, fault: Fault) -> Alive 
     cell.system().report_start_failure(cell, attempts, &fault);
     give_up_start(cell, StartError { attempts, fault });
     cell.phase.set(Phase::Emptying);
-    cell.log.close();
+    cell.close_mailbox();
     stop_children(cell, STOP);
     continue_after_children(cell, host)
 }
@@ -165,7 +166,7 @@ pub(crate) fn control(cell: &Header, host: &Host) -> Alive {
     match cell.phase.get() {
         Phase::Running | Phase::Starting | Phase::Held if state & STOP != 0 => begin_stop(cell, host),
         Phase::Running | Phase::Starting if state & DRAIN != 0 => {
-            cell.log.close();
+            cell.close_mailbox();
             Alive::Yes // the turn comes back when the log is empty
         }
         Phase::Running if state & RESTART != 0 => {
@@ -177,6 +178,8 @@ pub(crate) fn control(cell: &Header, host: &Host) -> Alive {
             }
             begin_restart(cell, host)
         }
+        // It cannot handle what waits, and nobody may ever reinstate it.
+        Phase::Held if state & DRAIN != 0 => begin_stop(cell, host),
         Phase::Held if state & RESTART != 0 => {
             cell.state.clear(RESTART);
             begin_restart(cell, host)
@@ -194,7 +197,7 @@ pub(crate) fn drained(cell: &Header, host: &Host) -> Alive {
 }
 
 pub(super) fn begin_stop(cell: &Header, host: &Host) -> Alive {
-    cell.log.close();
+    cell.close_mailbox();
     if cell.state.has(SUSPENDED) {
         // Something of the actor is waiting: it may end in its own time, up to the grace.
         cell.state.set(PAUSED);
@@ -218,7 +221,7 @@ pub(super) fn begin_stop(cell: &Header, host: &Host) -> Alive {
 }
 
 fn kill(cell: &Header, host: &Host) -> Alive {
-    cell.log.close();
+    cell.close_mailbox();
     cell.state.set(PAUSED | STOP);
     let phase = cell.phase.get();
     if cell.state.has(SUSPENDED) {
@@ -340,6 +343,7 @@ pub(super) fn begin_restart(cell: &Header, host: &Host) -> Alive {
         }
         return alive;
     }
+    supervise::forget_escalated(cell); // they are about to end
     cell.phase.set(Phase::Clearing);
     stop_children(cell, STOP);
     continue_after_children(cell, host)
@@ -354,7 +358,7 @@ fn continue_after_children(cell: &Header, host: &Host) -> Alive {
         Phase::Clearing if cell.state.has(STOP | KILL) => {
             let fault = Fault::msg("stopped while it was starting");
             give_up_start(cell, StartError { attempts: 1, fault });
-            cell.log.close();
+            cell.close_mailbox();
             cell.phase.set(Phase::Emptying);
             continue_ending(cell, host)
         }
@@ -463,7 +467,7 @@ fn stop_children(cell: &Header, how: u32) {
 fn abort_tasks(cell: &Header) {
     let Some(extras) = cell.extras_if_any() else { return };
     let tasks = std::mem::take(&mut extras.links.lock().tasks);
-    for (_, abort) in tasks {
+    for abort in tasks.into_values() {
         abort();
     }
 }
@@ -479,15 +483,18 @@ fn end(cell: &Header, host: &Host) -> Alive {
     }
     abort_tasks(cell);
     cancel_alarm(cell);
-    cell.log.close();
+    supervise::forget_escalated(cell);
+    cell.state.clear(HELD);
+    cell.close_mailbox();
     drain_as_dead_letters(cell);
     while let Some(letter) = cell.next_letter() {
         // Left behind by a mailbox that once gave nothing when it was asked.
         letter.discard(cell, DeadReason::Stopped);
     }
-    cell.release_senders();
 
-    let keep = cell.to_ref(); // everything below still needs the memory
+    // Everything below still needs the memory, and so does whoever looks at the cell in this turn.
+    let keep = cell.to_ref();
+    host.mourn(cell.to_ref());
     let (watchers, watching, mourners) = match cell.extras_if_any() {
         None => Default::default(),
         Some(extras) => {
@@ -500,8 +507,8 @@ fn end(cell: &Header, host: &Host) -> Alive {
             )
         }
     };
-    for other in watching {
-        other.with_links(|links| links.watchers.retain(|w| w.cell != keep));
+    for other in watching.into_values() {
+        let _me = other.with_links(|links| links.watchers.remove(&cell.id));
     }
     system.publish_lifecycle(cell, Lifecycle::Stopped);
     cell.phase.set(Phase::Gone);
@@ -541,12 +548,11 @@ fn end(cell: &Header, host: &Host) -> Alive {
         mourners.into_iter().for_each(|(_, waker)| wake(waker));
     }
     mourners.into_iter().for_each(|(_, waker)| wake(waker));
-    host.mourn(keep);
     Alive::No
 }
 
-fn notify(cell: &Header, watchers: Vec<Watcher>) {
-    for watcher in watchers {
+fn notify(cell: &Header, watchers: BTreeMap<u64, Watcher>) {
+    for watcher in watchers.into_values() {
         crate::reference::post_terminated(cell, &watcher);
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Made on first use, so that an idle leaf pays one pointer for all of it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -28,13 +29,14 @@ pub(crate) struct Extras {
 #[derive(Default)]
 pub(crate) struct Links {
     pub(crate) children: Children,
-    pub(crate) watchers: Vec<Watcher>,
+    /// By their ids.
+    pub(crate) watchers: BTreeMap<u64, Watcher>,
     /// Actors that this one watches. A `Terminated` of anybody else is out of date.
-    pub(crate) watching: Vec<CellRef>,
+    pub(crate) watching: BTreeMap<u64, CellRef>,
     /// Whoever waits for the end from outside.
     pub(crate) mourners: Vec<(u64, Waker)>,
     pub(crate) next_mourner: u64,
-    pub(crate) tasks: Vec<(u64, TaskAbort)>,
+    pub(crate) tasks: BTreeMap<u64, TaskAbort>,
     pub(crate) alarm: Option<TimerId>,
     pub(crate) starter: Option<StartReport>,
     pub(crate) ended: bool,
@@ -56,6 +58,9 @@ pub(crate) struct Links {
     /// Children that wait for what becomes of this actor, with faults that it has not taken up yet.
     pub(crate) escalated: Vec<(CellRef, Option<Fault>)>,
 }
+
+/// How often a mailbox that panics is asked for one letter.
+const POP_ATTEMPTS: usize = 3;
 
 /// Stops a task that an actor spawned.
 pub(crate) type TaskAbort = Arc<dyn Fn() + Send + Sync>;
@@ -99,17 +104,18 @@ impl Header {
         }
     }
 
-    /// Messages were taken: wakes senders that wait for room.
-    pub(crate) fn made_room(&self) {
+    /// Messages were taken: calls senders that wait for room.
+    pub(crate) fn made_room(&self, busy: bool) {
         if let Some(bound) = self.bound() {
-            bound.made_room(self.log.taken(), || self.log.depth());
+            bound.made_room(self.log.taken(), busy, || self.log.depth());
         }
     }
 
-    /// The mailbox is closed: whoever waits for room is told so.
-    pub(crate) fn release_senders(&self) {
+    /// Takes no more messages. Who waits for room is told so.
+    pub(crate) fn close_mailbox(&self) {
+        self.log.close();
         if let Some(bound) = self.bound() {
-            bound.wake_all();
+            bound.call_all();
         }
     }
 }
@@ -118,8 +124,15 @@ impl Header {
     /// The next letter of a mailbox of the user's own.
     pub(crate) fn next_letter(&self) -> Option<Letter> {
         let mailbox = self.custom_mailbox()?;
-        // The user's code: a panic in it is the mailbox's loss, not the worker's.
-        contain(|| mailbox.pop()).unwrap_or_default()
+        // The user's code: a panic in it is not the worker's loss, and the letter is still in there, so
+        // it is asked once more.
+        for _ in 0..POP_ATTEMPTS {
+            match contain(|| mailbox.pop()) {
+                Ok(letter) => return letter,
+                Err(fault) => self.system().report_hook_fault(self, "mailbox", &fault),
+            }
+        }
+        None
     }
 }
 

@@ -178,6 +178,12 @@ pub(super) fn take_escalated(cell: &Header, host: &Host) -> Alive {
     faulted(cell, host, fault)
 }
 
+/// Children that waited for this actor's fate end with it.
+pub(super) fn forget_escalated(cell: &Header) {
+    let Some(extras) = cell.extras_if_any() else { return };
+    let _waiting = std::mem::take(&mut extras.links.lock().escalated);
+}
+
 /// Children that wait for this actor's fate share it.
 pub(super) fn release_children(cell: &Header, how: u32) {
     let Some(extras) = cell.extras_if_any() else { return };

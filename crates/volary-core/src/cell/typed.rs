@@ -289,11 +289,7 @@ fn is_outdated<M: Message>(cell: &Header, sender: u64, message: &M) -> bool {
     if sender != id {
         return false; // handed on by somebody: an ordinary message
     }
-    cell.with_links(|links| {
-        let before = links.watching.len();
-        links.watching.retain(|other| other.id != id);
-        links.watching.len() == before
-    })
+    cell.with_links(|links| links.watching.remove(&id)).is_none()
 }
 
 /// Ends a message that will not be handled: a dead letter, and the end of its ask.

@@ -38,6 +38,7 @@ struct Inner {
     idle: usize,
     closed: bool,
     leavers: Vec<Waker>,
+    handles: Vec<std::thread::JoinHandle<()>>,
 }
 
 struct Item(Ready);
@@ -75,11 +76,17 @@ impl Elastic {
             inner.threads += 1;
             let this = self.clone();
             drop(inner);
-            if !self.env.spawn_thread(&self.name, Box::new(move || this.run())) {
-                let mut inner = self.inner.lock();
-                inner.threads -= 1;
-                if inner.threads == 0 {
-                    tracing::error!(dispatcher = %self.name, "no thread could be started; its actors wait until one can");
+            let thread = self.env.spawn_thread(&self.name, Box::new(move || this.run()));
+            let mut inner = self.inner.lock();
+            // Those that have ended meanwhile need nobody to wait for them.
+            inner.handles.retain(|handle| !handle.is_finished());
+            match thread {
+                Some(thread) => inner.handles.push(thread),
+                None => {
+                    inner.threads -= 1;
+                    if inner.threads == 0 {
+                        tracing::error!(dispatcher = %self.name, "no thread could be started; its actors wait until one can");
+                    }
                 }
             }
         }
@@ -155,10 +162,21 @@ impl Elastic {
         self.work.notify_all();
     }
 
-    /// Ready once all threads have left.
+    /// Whether it is closed and nothing of its threads is left.
+    pub(crate) fn is_gone(&self) -> bool {
+        let inner = self.inner.lock();
+        inner.closed && inner.threads == 0 && inner.handles.iter().all(std::thread::JoinHandle::is_finished)
+    }
+
+    /// Ready once all threads are gone.
     pub(crate) fn poll_closed(&self, task: &mut Context<'_>) -> Poll<()> {
         let mut inner = self.inner.lock();
         if inner.threads == 0 {
+            let handles = std::mem::take(&mut inner.handles);
+            drop(inner);
+            for handle in handles {
+                let _ = handle.join(); // it has said that it leaves, and does nothing any more
+            }
             return Poll::Ready(());
         }
         inner.leavers.push(task.waker().clone());

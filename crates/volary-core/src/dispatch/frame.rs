@@ -38,6 +38,8 @@ pub(crate) struct FrameHead {
     class: u8,
     /// The request that the handler serves, for when it continues.
     pub(crate) deadline: u64,
+    /// Whether somebody waits for the answer.
+    asked: bool,
 }
 
 #[repr(C)]
@@ -157,10 +159,11 @@ where
             exact,
             class,
             deadline: 0,
+            asked: false,
         });
         (&raw mut (*at).context).write(Context::new(Here::new(cell), sender));
         let context: &'static mut Context<A> = &mut (*at).context;
-        match contain(|| make(context)) {
+        match host.with_ending(Ending::Beginning, || contain(|| make(context))) {
             Ok(future) => (&raw mut (*at).future).write(ManuallyDrop::new(future)),
             Err(fault) => {
                 host.frames.give(memory, class, exact);
@@ -181,7 +184,7 @@ pub(crate) unsafe fn resume(cell: &Header, host: &Host) -> Step {
         let Some(frame) = cell.take_frame() else {
             return Step::Done;
         };
-        host.set_request(frame.as_ref().deadline, 0);
+        host.set_request(frame.as_ref().deadline, 0, frame.as_ref().asked);
         poll_and_keep(cell, host, frame)
     }
 }
@@ -210,6 +213,7 @@ unsafe fn poll_and_keep(cell: &Header, host: &Host, frame: NonNull<FrameHead>) -
             // SAFETY: the frame is ours; nobody looks at its head but the owner of the actor.
             unsafe {
                 (*frame.as_ptr()).deadline = cell.system().current_deadline(host);
+                (*frame.as_ptr()).asked = host.ambient().asked;
                 cell.keep_frame(frame);
             }
             Step::Suspended
@@ -286,6 +290,7 @@ impl<F: Future> Future for Ambiently<F> {
             id: actor.id(),
             deadline,
             patience: 0,
+            asked: false,
             depth: 0,
             in_turn: false,
         });

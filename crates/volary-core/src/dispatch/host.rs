@@ -24,6 +24,9 @@ pub(crate) struct Ambient {
     pub(crate) deadline: u64,
     /// Time that the request being served was given, while nobody has needed its deadline.
     pub(crate) patience: u64,
+    /// Whether somebody waits for the answer to that request. If not, a deadline that has passed means
+    /// nothing any more.
+    pub(crate) asked: bool,
     /// How many turns are stacked on this thread.
     pub(crate) depth: u32,
     /// Whether the handler itself is polling, as opposed to a task that it spawned.
@@ -36,6 +39,7 @@ impl Ambient {
         id: 0,
         deadline: 0,
         patience: 0,
+        asked: false,
         depth: 0,
         in_turn: false,
     };
@@ -44,6 +48,8 @@ impl Ambient {
 /// How a `ReplyTo` that is dropped just now ends its ask.
 #[derive(Clone)]
 pub(crate) enum Ending {
+    /// The handler has been called and has not begun to wait for anything.
+    Beginning,
     /// Forgotten by its handler.
     NoReply,
     /// Its handler crashed.
@@ -102,10 +108,11 @@ impl Host {
 
     /// Sets what the message at hand brings along.
     #[inline]
-    pub(crate) fn set_request(&self, deadline: u64, patience: u64) {
+    pub(crate) fn set_request(&self, deadline: u64, patience: u64, asked: bool) {
         let mut ambient = self.ambient.get();
         ambient.deadline = deadline;
         ambient.patience = patience;
+        ambient.asked = asked;
         self.ambient.set(ambient);
     }
 

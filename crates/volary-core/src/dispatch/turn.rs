@@ -3,8 +3,9 @@
 use super::Step;
 use super::contain::contain;
 use super::host::{Ambient, Host};
+use crate::actor::Fault;
 use crate::cell::lifecycle::{self, Alive};
-use crate::cell::state::{CONTROL, DRAIN, HIGH, KILL, PAUSED, Rest, SLOW, SUSPENDED, WOKEN};
+use crate::cell::state::{CONTROL, DEAD, DRAIN, HIGH, KILL, PAUSED, Rest, SLOW, SUSPENDED, WOKEN};
 use crate::cell::{Header, Here, Phase};
 use crate::events::DeadReason;
 use crate::mailbox::{Incoming, Peek};
@@ -37,20 +38,27 @@ pub(crate) fn run_turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
     let before = enter(&here, host);
     // User code is contained where it is called. Should a panic get here nevertheless, it costs the
     // actor, which is still ours, and not the worker.
-    let end = contain(|| turn(here, host, budget)).unwrap_or_else(|fault| {
-        here.system().report_hook_fault(&here, "turn", &fault);
-        here.state.set(KILL | CONTROL);
-        yielded(&here)
-    });
+    let end = contain(|| turn(here, host, budget)).unwrap_or_else(|fault| survive(&here, &fault));
     host.set_ambient(before);
     end
+}
+
+/// A panic came out of the turn itself. An actor that has ended is kept until the turn is over.
+#[cold]
+fn survive(cell: &Header, fault: &Fault) -> TurnEnd {
+    cell.system().report_hook_fault(cell, "turn", fault);
+    if cell.state.has(DEAD) {
+        return TurnEnd::Gone;
+    }
+    cell.state.set(KILL | CONTROL);
+    yielded(cell)
 }
 
 /// Starts a new actor that the caller has made and therefore owns. `look` is called after the first
 /// attempt, while it is still owned.
 pub(crate) fn start_turn(cell: &Header, host: &Host, look: impl FnOnce(Phase)) -> TurnEnd {
     let before = enter(cell, host);
-    let end = match lifecycle::begin(cell, host) {
+    let end = contain(|| match lifecycle::begin(cell, host) {
         Alive::No => {
             look(Phase::Gone);
             TurnEnd::Gone
@@ -60,7 +68,8 @@ pub(crate) fn start_turn(cell: &Header, host: &Host, look: impl FnOnce(Phase)) -
             // SAFETY: the caller owns the actor.
             turn(unsafe { Here::new(cell) }, host, START_BUDGET)
         }
-    };
+    });
+    let end = end.unwrap_or_else(|fault| survive(cell, &fault));
     host.set_ambient(before);
     end
 }
@@ -72,6 +81,7 @@ fn enter(cell: &Header, host: &Host) -> Ambient {
         id: cell.id,
         deadline: 0,
         patience: 0,
+        asked: false,
         depth: before.depth + 1,
         in_turn: true,
     });
@@ -136,7 +146,8 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
         }
         let pause = mail.read(cell, host);
         if cell.log.reader_is_guarded() && !matches!(pause, Pause::Gone) {
-            cell.made_room();
+            // One that has only used up its budget comes again at once.
+            cell.made_room(matches!(pause, Pause::Budget) && state & SLOW == 0);
         }
         match pause {
             Pause::Look => {}
@@ -234,7 +245,7 @@ impl Mail {
                     self.before_look -= 1;
                     if self.before_look == 0 {
                         self.before_look = cell.look_every();
-                        cell.made_room();
+                        cell.made_room(true);
                     }
                     if !matches!(step, Step::Done) {
                         return match lifecycle::after_step(cell, host, step) {
@@ -271,7 +282,7 @@ impl Mail {
 #[inline]
 pub(crate) fn deliver(cell: &Header, host: &Host, incoming: Incoming) -> Step {
     match incoming.envelope.reply {
-        None => host.set_request(incoming.envelope.deadline, 0),
+        None => host.set_request(incoming.envelope.deadline, 0, false),
         Some(slot) => {
             // SAFETY: the record holds the replier's share, so the slot is alive.
             let slot = unsafe { slot.as_ref() };
@@ -288,7 +299,7 @@ pub(crate) fn deliver(cell: &Header, host: &Host, incoming: Incoming) -> Step {
                 unsafe { (incoming.table.discard)(cell, incoming, reason) };
                 return Step::Done;
             }
-            host.set_request(deadline, if deadline == 0 { slot.patience() } else { 0 });
+            host.set_request(deadline, if deadline == 0 { slot.patience() } else { 0 }, true);
         }
     }
     // SAFETY: we own the actor, and the record is handled once.

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use super::contain::contain;
 use super::host::Host;
 use super::pool::Pool;
 use super::ring::Ready;
@@ -89,9 +90,15 @@ impl Future for Worker {
         let local = &self.local;
         Host::with(|host| {
             let before = host.set_worker(local);
-            let polled = local.run(host, task);
+            // Nothing of the user's gets here; should something of ours panic, the thread must not be
+            // left with a worker that is gone.
+            let polled = contain(|| local.run(host, task));
             host.set_worker(before);
-            polled
+            polled.unwrap_or_else(|fault| {
+                tracing::error!(%fault, "a worker failed, and goes on");
+                task.waker().wake_by_ref();
+                Poll::Pending
+            })
         })
         .unwrap_or(Poll::Ready(()))
     }

@@ -59,9 +59,9 @@ pub trait Env: Send + Sync + 'static {
         self.spawn_worker(worker);
     }
 
-    /// Runs `body` on a thread of its own. In simulation there are none: it returns `false` and the
-    /// work is done inline.
-    fn spawn_thread(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> bool;
+    /// Runs `body` on a thread of its own, to be joined. `None` if there is none to be had; in simulation
+    /// there never is, and the work is done inline.
+    fn spawn_thread(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Option<std::thread::JoinHandle<()>>;
 
     /// How many workers make sense here.
     fn parallelism(&self) -> usize;

@@ -279,8 +279,8 @@ impl Env for SeededEnv {
         Some(world.systems)
     }
 
-    fn spawn_thread(&self, _: &str, _: Box<dyn FnOnce() + Send>) -> bool {
-        false
+    fn spawn_thread(&self, _: &str, _: Box<dyn FnOnce() + Send>) -> Option<std::thread::JoinHandle<()>> {
+        None
     }
 
     fn parallelism(&self) -> usize {

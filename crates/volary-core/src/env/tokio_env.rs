@@ -15,6 +15,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll};
+use std::thread::JoinHandle;
 use std::time::{Instant, SystemTime};
 
 use parking_lot::Mutex;
@@ -38,7 +39,7 @@ static BEGAN: OnceLock<Instant> = OnceLock::new();
 /// The thread that calls the driver when time passes.
 #[derive(Default)]
 struct ClockThread {
-    thread: Mutex<Option<std::thread::JoinHandle<()>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
     ended: AtomicBool,
 }
 
@@ -97,8 +98,8 @@ impl Env for TokioEnv {
         executor.spawn(tokio::task::coop::unconstrained(worker));
     }
 
-    fn spawn_thread(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> bool {
-        std::thread::Builder::new().name(name.to_owned()).spawn(body).is_ok()
+    fn spawn_thread(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Option<JoinHandle<()>> {
+        std::thread::Builder::new().name(name.to_owned()).spawn(body).ok()
     }
 
     fn parallelism(&self) -> usize {

@@ -247,13 +247,14 @@ impl EventStream {
         let fresh: Arc<Topic<E>> = Arc::new(Topic {
             subscribers: Mutex::new(Arc::default()),
         });
+        // First the bit, then the topic: who finds the topic must not be skipped by publishers.
+        self.interest.fetch_or(bit_of::<E>(), SeqCst);
         let kept = self
             .topics
             .write()
             .entry(TypeId::of::<E>())
             .or_insert_with(|| fresh.clone())
             .clone();
-        self.interest.fetch_or(bit_of::<E>(), SeqCst);
         kept.downcast().unwrap_or(fresh)
     }
 }

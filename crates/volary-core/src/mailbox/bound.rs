@@ -3,7 +3,10 @@
 //! The reader does not tell senders about each place it frees, and senders do not look at how far it
 //! is: both would fight for a cache line per message. Senders remember up to which record there is
 //! room for certain, and look again only there. The reader looks for waiting senders every few
-//! messages and whenever it pauses, and wakes as many as there is room for once half of it is free.
+//! messages and whenever it pauses, and calls as many as there is room for.
+//!
+//! Senders wait in line: a newcomer does not pass those who wait, and who was called and found the
+//! place taken (a `tell` never waits) keeps its place in the line.
 
 use std::collections::VecDeque;
 use std::task::Waker;
@@ -32,9 +35,9 @@ struct Queue {
     next_ticket: u64,
     /// In the order of their tickets.
     senders: VecDeque<(u64, Waker)>,
-    /// How many were woken last, and how far the reader was then.
-    woken: u64,
-    woken_at: u64,
+    /// How many were called last, and how far the reader was then.
+    called: u64,
+    called_at: u64,
 }
 
 impl Bound {
@@ -64,83 +67,94 @@ impl Bound {
         (self.capacity / 4).clamp(1, LOOK_EVERY)
     }
 
-    /// Leaves a waker to be called when there is room, in the place of `ticket` if that still
-    /// waits. The caller looks once more afterwards.
+    /// Whether a sender may try: a newcomer if nobody waits, and who has waited once it was called.
+    #[inline]
+    pub(crate) fn may_try(&self, ticket: Option<u64>) -> bool {
+        match ticket {
+            None => !self.waiting.load(Relaxed),
+            Some(ticket) => self.queue.lock().place(ticket).is_err(),
+        }
+    }
+
+    /// Takes a place among those who wait, or keeps that of `ticket`, even if it had been called and
+    /// somebody else was faster. The caller then sees to it that room is not overlooked: [`made_room`].
+    ///
+    /// [`made_room`]: Bound::made_room
     pub(crate) fn wait(&self, ticket: Option<u64>, waker: &Waker) -> u64 {
+        let waker = waker.clone();
         let mut queue = self.queue.lock();
-        let place = ticket.and_then(|ticket| queue.place(ticket));
-        let ticket = match (ticket, place) {
-            (Some(ticket), Some(place)) => {
-                queue.senders[place].1.clone_from(waker);
-                ticket
-            }
-            _ => {
-                let ticket = queue.next_ticket;
-                queue.next_ticket += 1;
-                queue.senders.push_back((ticket, waker.clone()));
-                ticket
+        let ticket = ticket.unwrap_or_else(|| {
+            queue.next_ticket += 1;
+            queue.next_ticket
+        });
+        let before = match queue.place(ticket) {
+            Ok(place) => Some(std::mem::replace(&mut queue.senders[place].1, waker)),
+            Err(place) => {
+                queue.senders.insert(place, (ticket, waker));
+                None
             }
         };
         self.waiting.store(true, Relaxed);
         drop(queue);
-        // Pairs with the fence in `made_room`: either the reader sees the flag, or the sender's
-        // second look sees the room.
+        drop(before); // not under the lock: it is anybody's code
+        // Pairs with the fence in `made_room`: either the reader sees the flag, or this sender's look
+        // at the depth sees the room.
         fence(SeqCst);
         ticket
     }
 
-    /// A sender does not wait any more. If it was woken and did not use its place, the next one
-    /// may have it.
+    /// A sender does not wait any more. If it was called and did not use its place, the next one may
+    /// have it.
     pub(crate) fn leave(&self, ticket: u64, sent: bool) {
-        let next = {
+        let (left, next) = {
             let mut queue = self.queue.lock();
             match queue.place(ticket) {
-                Some(place) => {
-                    queue.senders.remove(place);
-                    None
-                }
-                None if sent => None,
-                None => queue.senders.pop_front(),
+                Ok(place) => (queue.senders.remove(place), None),
+                Err(_) if sent => (None, None),
+                Err(_) => (None, queue.senders.pop_front()),
             }
         };
+        drop(left);
         if let Some((_, waker)) = next {
             wake(waker);
         }
     }
 
-    /// The reader has taken messages and is at `taken`; `depth` says how many are left.
+    /// The reader has taken messages and is at `taken`; `depth` says how many are left. As many are
+    /// called as there is room for; while the reader is busy, only once half of it is free.
     #[inline]
-    pub(crate) fn made_room(&self, taken: u64, depth: impl FnOnce() -> u64) {
+    pub(crate) fn made_room(&self, taken: u64, busy: bool, depth: impl FnOnce() -> u64) {
         fence(SeqCst);
         if self.waiting.load(Relaxed) {
-            self.wake_some(taken, depth());
+            self.call_some(taken, busy, depth());
         }
     }
 
     #[cold]
-    fn wake_some(&self, taken: u64, depth: u64) {
-        // Waking somebody for each place would have sender and reader take turns message by message.
-        if depth > self.capacity / 2 {
+    fn call_some(&self, taken: u64, busy: bool, depth: u64) {
+        // Calling somebody for each place would have sender and reader take turns message by message.
+        let most = if busy { self.capacity / 2 } else { self.capacity - 1 };
+        if depth > most {
             return;
         }
         let mut queue = self.queue.lock();
-        let since = sequence_distance(taken, queue.woken_at);
-        if depth > 0 && since >= 0 && (since as u64) < queue.woken {
-            return; // those who were woken are still on their way
+        let since = sequence_distance(taken, queue.called_at);
+        if depth > 0 && since >= 0 && (since as u64) < queue.called {
+            return; // those who were called are still on their way
         }
         let room = (self.capacity - depth).min(queue.senders.len() as u64);
-        queue.woken = room;
-        queue.woken_at = taken;
-        let woken: Vec<_> = queue.senders.drain(..room as usize).collect();
+        queue.called = room;
+        queue.called_at = taken;
+        let called: Vec<_> = queue.senders.drain(..room as usize).collect();
         if queue.senders.is_empty() {
             self.waiting.store(false, Relaxed);
         }
         drop(queue);
-        woken.into_iter().for_each(|(_, waker)| wake(waker));
+        called.into_iter().for_each(|(_, waker)| wake(waker));
     }
 
     /// Lets everybody who waits try again: the mailbox is closed.
-    pub(crate) fn wake_all(&self) {
+    pub(crate) fn call_all(&self) {
         let senders = {
             let mut queue = self.queue.lock();
             self.waiting.store(false, Relaxed);
@@ -151,8 +165,9 @@ impl Bound {
 }
 
 impl Queue {
-    fn place(&self, ticket: u64) -> Option<usize> {
-        self.senders.binary_search_by_key(&ticket, |(ticket, _)| *ticket).ok()
+    /// Where this ticket stands, or would stand.
+    fn place(&self, ticket: u64) -> Result<usize, usize> {
+        self.senders.binary_search_by_key(&ticket, |(ticket, _)| *ticket)
     }
 }
 
@@ -183,14 +198,19 @@ mod loom_model {
             let sender = {
                 let (bound, taken, flag) = (bound.clone(), taken.clone(), flag.clone());
                 thread::spawn(move || {
-                    bound.wait(None, &flag.into());
-                    taken.load(Acquire) == 1
+                    let ticket = bound.wait(None, &flag.into());
+                    let now = taken.load(Acquire);
+                    bound.made_room(now, false, || 1 - now);
+                    ticket
                 })
             };
             taken.store(1, Release);
-            bound.made_room(1, || 0);
-            let saw_room = sender.join().unwrap();
-            assert!(saw_room || flag.0.load(SeqCst), "the sender sleeps for ever");
+            bound.made_room(1, false, || 0);
+            let ticket = sender.join().unwrap();
+            assert!(
+                flag.0.load(SeqCst) && bound.may_try(Some(ticket)),
+                "the sender sleeps for ever"
+            );
         });
     }
 
@@ -206,7 +226,7 @@ mod loom_model {
                 let bound = bound.clone();
                 thread::spawn(move || bound.leave(first, false))
             };
-            bound.made_room(1, || 0);
+            bound.made_room(1, false, || 0);
             quitter.join().unwrap();
             assert!(flags[1].0.load(SeqCst), "the place was lost");
         });
@@ -229,22 +249,43 @@ mod tests {
     }
 
     #[test]
-    fn as_many_are_woken_as_there_is_room_for() {
+    fn as_many_are_called_as_there_is_room_for_and_in_their_order() {
         let bound = Bound::new(4, true);
+        assert!(bound.may_try(None), "nobody waits");
         let tickets: Vec<_> = (0..6).map(|_| bound.wait(None, Waker::noop())).collect();
+        assert!(!bound.may_try(None), "a newcomer does not pass those who wait");
         assert_eq!(
             bound.wait(Some(tickets[5]), Waker::noop()),
             tickets[5],
             "keeps its place"
         );
-        let waiting = || bound.queue.lock().senders.len();
-        bound.made_room(1, || 3);
-        assert_eq!(waiting(), 6, "not before half of it is free");
-        bound.made_room(2, || 2);
-        assert_eq!(waiting(), 4);
-        bound.made_room(3, || 1);
-        assert_eq!(waiting(), 4, "the two that were woken have not come yet");
-        bound.made_room(4, || 0);
-        assert_eq!(waiting(), 0);
+        let waiting = || {
+            bound
+                .queue
+                .lock()
+                .senders
+                .iter()
+                .map(|(ticket, _)| *ticket)
+                .collect::<Vec<_>>()
+        };
+        bound.made_room(1, true, || 3);
+        assert_eq!(
+            waiting(),
+            tickets,
+            "a busy reader calls nobody before half of it is free"
+        );
+        bound.made_room(2, true, || 2);
+        assert_eq!(waiting(), tickets[2..]);
+        bound.made_room(3, true, || 1);
+        assert_eq!(waiting(), tickets[2..], "the two that were called have not come yet");
+        bound.wait(Some(tickets[1]), Waker::noop());
+        assert_eq!(waiting(), tickets[1..], "who was called in vain is first again");
+        bound.made_room(4, false, || 3);
+        assert_eq!(waiting(), tickets[2..], "a reader that pauses calls for a single place");
+        bound.leave(tickets[1], false);
+        assert_eq!(waiting(), tickets[3..], "and passes it on if it is not used");
+        bound.made_room(5, false, || 0);
+        assert_eq!(waiting(), []);
+        assert!(bound.may_try(None));
     }
 }

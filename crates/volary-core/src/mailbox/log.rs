@@ -146,8 +146,10 @@ impl Block {
 pub(crate) enum Refusal {
     /// The reader has closed the log for good.
     Closed,
-    /// The bound, or the system's byte budget, is reached.
+    /// The bound is reached: there will be room when something was read.
     Full,
+    /// It is not taken, and waiting is no use: the system's byte budget, or the mailbox itself, says no.
+    Denied,
 }
 
 /// Room for one record, to be filled and then published.
@@ -333,7 +335,7 @@ impl Log {
             if !granted {
                 granted = growth.may_grow(depth);
                 if !granted {
-                    break Err(Refusal::Full);
+                    break Err(Refusal::Denied);
                 }
             }
             let block = fresh.take().unwrap_or_else(pool::take);
@@ -399,7 +401,10 @@ impl Log {
     }
 
     fn depth_at(&self, word: u64) -> u64 {
-        sequence(word).wrapping_sub(self.taken.load(Acquire)) & SEQUENCE_MASK
+        // The reader may be beyond a word that was read a while ago.
+        sequence_distance(sequence(word), self.taken.load(Acquire))
+            .max(0)
+            .cast_unsigned()
     }
 
     /// How many records the reader has taken.
@@ -446,6 +451,11 @@ impl Log {
     /// The reader looks up now.
     pub(crate) fn take_notice(&self) {
         self.notice.swap(false, AcqRel);
+    }
+
+    /// Whether records are refused for good.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.word.load(Acquire) & CLOSED != 0
     }
 
     /// Refuses every record from now on. What was reserved before stays to be read.

@@ -284,7 +284,7 @@ mod plain {
         }
         let log = Log::new(false);
         push(&log, 7, INLINE_WORDS).unwrap();
-        assert!(matches!(log.reserve(3, None, &Never), Err(Refusal::Full)));
+        assert!(matches!(log.reserve(3, None, &Never), Err(Refusal::Denied)));
         assert_eq!(pop(&log, |_| INLINE_WORDS), Some(7));
     }
 }

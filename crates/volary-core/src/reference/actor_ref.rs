@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use super::ask::Ask;
 use super::batch::AskAll;
-use super::errors::TellError;
+use super::errors::{TellAllError, TellError};
 use super::id::ActorId;
 use super::post::{envelope_from_here, post};
 use super::recipient::Recipient;
@@ -69,7 +69,7 @@ impl<T: Target> ActorRef<T> {
     /// Sends a message and goes on. Never blocks, never waits.
     ///
     /// ```
-    /// # use volary_core::{Accepts, ActorRef, Message, TellError};
+    /// # use volary_core::{Accepts, ActorRef, Message, TellAllError, TellError};
     /// # fn f<T: Accepts<M>, M: Message>(who: &ActorRef<T>, message: M) -> Result<(), TellError<M>> {
     /// who.tell(message)?;
     /// # Ok(()) }
@@ -88,19 +88,26 @@ impl<T: Target> ActorRef<T> {
     /// Sends several messages, in order. Stops at the first that is refused.
     ///
     /// ```
-    /// # use volary_core::{Accepts, ActorRef, Message, TellError};
-    /// # fn f<T: Accepts<M>, M: Message>(who: &ActorRef<T>, messages: Vec<M>) -> Result<(), TellError<M>> {
+    /// # use volary_core::{Accepts, ActorRef, Message, TellAllError};
+    /// # fn f<T: Accepts<M>, M: Message>(who: &ActorRef<T>, messages: Vec<M>) -> Result<(), TellAllError<M>> {
     /// who.tell_all(messages)?;
     /// # Ok(()) }
     /// ```
     ///
     /// # Errors
-    /// The first message that was refused; those before it were sent, those behind it were not.
-    pub fn tell_all<M: Message>(&self, messages: impl IntoIterator<Item = M>) -> Result<(), TellError<M>>
+    /// The first message that was refused and all behind it; those before it were sent.
+    pub fn tell_all<M: Message>(&self, messages: impl IntoIterator<Item = M>) -> Result<(), TellAllError<M>>
     where
         T: Accepts<M>,
     {
-        messages.into_iter().try_for_each(|message| self.tell(message))
+        let mut messages = messages.into_iter();
+        while let Some(message) = messages.next() {
+            if let Err(error) = self.tell(message) {
+                let rest = messages.collect();
+                return Err(TellAllError { error, rest });
+            }
+        }
+        Ok(())
     }
 
     /// Sends a message, waiting for room in a bounded mailbox up to the system's `ask-timeout`.
@@ -201,7 +208,7 @@ impl<T: Target> ActorRef<T> {
     /// # }
     /// ```
     pub fn drain(&self) {
-        self.cell.log.close();
+        self.cell.close_mailbox();
         self.cell.control(DRAIN);
     }
 

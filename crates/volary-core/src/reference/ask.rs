@@ -95,7 +95,11 @@ impl<'a, M: Message> IntoFuture for Ask<'a, M> {
         let mut envelope = envelope_from_here(self.target);
         let mut patience = self.timeout.map_or_else(|| system.ask_patience(), nanos).max(1);
         if envelope.deadline != 0 {
-            let left = envelope.deadline.saturating_sub(system.now().nanos()).max(1);
+            let left = envelope.deadline.saturating_sub(system.now().nanos());
+            if left == 0 {
+                drop(self.message); // nobody waits for what it would lead to
+                return AskFuture::new(self.target, State::Late);
+            }
             patience = patience.min(left);
         }
         let slot = ReplySlot::take(patience, system.number);
@@ -111,13 +115,7 @@ impl<'a, M: Message> IntoFuture for Ask<'a, M> {
                 State::Refused(refusal)
             }
         };
-        AskFuture {
-            target: self.target,
-            state,
-            timer: None,
-            asker: None,
-            message: std::marker::PhantomData,
-        }
+        AskFuture::new(self.target, state)
     }
 }
 
@@ -132,6 +130,8 @@ impl<M: Message> fmt::Debug for Ask<'_, M> {
 
 enum State {
     Refused(Refusal),
+    /// The time of the request that is being served was over before.
+    Late,
     /// In the mailbox; nobody has been told to run the target.
     Fresh(NonNull<ReplySlot>),
     Waiting(NonNull<ReplySlot>),
@@ -186,8 +186,12 @@ impl<M: Message> Future for AskFuture<'_, M> {
                 self.state = State::Done;
                 Poll::Ready(Err(match refusal {
                     Refusal::Closed => AskError::Stopped,
-                    Refusal::Full => AskError::Full,
+                    Refusal::Full | Refusal::Denied => AskError::Full,
                 }))
+            }
+            State::Late => {
+                self.state = State::Done;
+                Poll::Ready(Err(AskError::Timeout { after: Duration::ZERO }))
             }
             State::Done => panic!("an ask was polled after it had ended"),
         }
@@ -255,6 +259,18 @@ fn inline_turn(target: &CellRef, host: &Host) {
     run_inline(target, host, INLINE_BUDGET);
     if system.now().since(before) > SLOW_TURN {
         target.state.set(SLOW);
+    }
+}
+
+impl<'a, M: Message> AskFuture<'a, M> {
+    fn new(target: &'a CellRef, state: State) -> Self {
+        AskFuture {
+            target,
+            state,
+            timer: None,
+            asker: None,
+            message: std::marker::PhantomData,
+        }
     }
 }
 
@@ -327,7 +343,7 @@ impl<M: Message> Drop for AskFuture<'_, M> {
     #[inline]
     fn drop(&mut self) {
         let slot = match self.state {
-            State::Done | State::Refused(_) => return,
+            State::Done | State::Refused(_) | State::Late => return,
             State::Fresh(slot) => {
                 // Nobody was told to run the target, and there may be mail behind ours.
                 if self.target.state.mail() {

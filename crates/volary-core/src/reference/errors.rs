@@ -29,7 +29,7 @@ impl<M> TellError<M> {
     pub(crate) fn new(refusal: Refusal, message: M) -> Self {
         match refusal {
             Refusal::Closed => TellError::Stopped(message),
-            Refusal::Full => TellError::Full(message),
+            Refusal::Full | Refusal::Denied => TellError::Full(message),
         }
     }
 
@@ -169,6 +169,54 @@ pub enum AskError<R: Rejection = Infallible> {
     #[error("{0}")]
     Cycle(Cycle),
 }
+
+/// Some messages of a batch were not sent.
+///
+/// ```
+/// # use volary_core::{TellAllError, TellError};
+/// let error = TellAllError { error: TellError::Full('c'), rest: vec!['d', 'e'] };
+/// assert_eq!(error.into_messages(), ['c', 'd', 'e']);
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct TellAllError<M> {
+    /// The first that was refused.
+    pub error: TellError<M>,
+    /// Those behind it, which were not tried.
+    pub rest: Vec<M>,
+}
+
+impl<M> TellAllError<M> {
+    /// Everything that was not sent, in order.
+    ///
+    /// ```
+    /// # use volary_core::{TellAllError, TellError};
+    /// let error = TellAllError { error: TellError::Stopped(1), rest: vec![2] };
+    /// assert_eq!(error.into_messages(), [1, 2]);
+    /// ```
+    pub fn into_messages(self) -> Vec<M> {
+        let mut all = self.rest;
+        all.insert(0, self.error.into_message());
+        all
+    }
+}
+
+impl<M> fmt::Debug for TellAllError<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rest = self.rest.len();
+        f.debug_struct("TellAllError")
+            .field("error", &self.error)
+            .field("rest", &rest)
+            .finish()
+    }
+}
+
+impl<M> fmt::Display for TellAllError<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {} more behind it were not sent", self.error, self.rest.len())
+    }
+}
+
+impl<M> std::error::Error for TellAllError<M> {}
 
 /// A `spawn` that did not lead to a running actor. Nothing is left behind.
 ///

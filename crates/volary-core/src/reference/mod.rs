@@ -24,7 +24,7 @@ pub use actor_ref::{ActorRef, WeakRef};
 pub use ask::{Ask, AskFuture};
 pub use batch::AskAll;
 pub use cycle::Cycle;
-pub use errors::{AskError, SendError, SpawnError, TellError};
+pub use errors::{AskError, SendError, SpawnError, TellAllError, TellError};
 pub use id::ActorId;
 pub(crate) use post::post_exempt;
 pub use recipient::Recipient;

@@ -96,7 +96,10 @@ fn post_guarded<M: Message>(
     }
     match pushed {
         Ok(Err(letter)) if letter.identity() == sent => match letter.into_message() {
-            Some(message) => Err((Refusal::Full, message)),
+            Some(message) => {
+                ring_in_vain(cell);
+                Err((Refusal::Denied, message))
+            }
             None => Ok(()),
         },
         // Another letter came back in its place, or was dropped by the panic: that one is a dead
@@ -106,6 +109,13 @@ fn post_guarded<M: Message>(
             cell.system().report_hook_fault(cell, "mailbox", &fault);
             Ok(())
         }
+    }
+}
+
+/// Lets the actor clear away a bell for which there is no letter; the sender, refused, will not wake it.
+fn ring_in_vain(cell: &Header) {
+    if cell.state.mail() {
+        cell.schedule();
     }
 }
 

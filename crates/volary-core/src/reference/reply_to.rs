@@ -126,7 +126,11 @@ impl<T: Send + 'static, R: Rejection> Drop for ReplyTo<T, R> {
             end::<T, R>(
                 slot,
                 Err(match ending {
-                    Ending::NoReply => AskError::NoReply,
+                    // The handler has it in hand and crashes; with what, is not known here.
+                    Ending::Beginning if std::thread::panicking() => {
+                        AskError::Failed(Fault::msg("the handler panicked"))
+                    }
+                    Ending::NoReply | Ending::Beginning => AskError::NoReply,
                     Ending::Failed(fault) => AskError::Failed(fault),
                     Ending::Stopped => AskError::Stopped,
                     Ending::Full => AskError::Full,

@@ -76,58 +76,83 @@ impl<M: Message> Future for SendFuture<'_, M> {
     type Output = Result<(), SendError<M>>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut registered = false;
         loop {
-            let message = match self.attempt() {
-                None => panic!("a send was polled after it had ended"),
-                Some(Ok(())) => return Poll::Ready(Ok(())),
-                Some(Err((Refusal::Full, message))) => message,
-                Some(Err((refusal, message))) => {
-                    self.target.system().count_refused();
-                    return Poll::Ready(Err(SendError::Refused(TellError::new(refusal, message))));
+            let waits = self.waits();
+            if waits.is_none_or(|bound| bound.may_try(self.ticket)) || self.target.log.is_closed() {
+                let Some(attempted) = self.attempt() else {
+                    panic!("a send was polled after it had ended")
+                };
+                match (attempted, waits) {
+                    (Ok(()), _) => {
+                        self.leave(true);
+                        return Poll::Ready(Ok(()));
+                    }
+                    (Err((Refusal::Full, message)), Some(_)) => self.message = Some(message),
+                    (Err((refusal, message)), _) => {
+                        self.target.system().count_refused();
+                        self.leave(false);
+                        return Poll::Ready(Err(SendError::Refused(TellError::new(refusal, message))));
+                    }
                 }
-            };
-            let Some(bound) = self.waits() else {
-                self.target.system().count_refused();
-                return Poll::Ready(Err(SendError::Refused(TellError::Full(message))));
-            };
-            self.message = Some(message);
-            if !registered {
-                // Register, then look once more: room made in between is not missed.
-                self.ticket = Some(bound.wait(self.ticket, task.waker()));
-                registered = true;
+            }
+            let Some(bound) = waits else { continue };
+            self.ticket = Some(bound.wait(self.ticket, task.waker()));
+            // Room that was made just before may have been announced to nobody.
+            self.target.made_room(false);
+            if bound.may_try(self.ticket) || self.target.log.is_closed() {
                 continue;
             }
-            let system = self.target.system();
-            let now = system.now();
-            let patience = self.timeout.unwrap_or_else(|| system.send_patience());
-            let patience = system.time_left().map_or(patience, |left| left.min(patience));
-            let deadline = *self.deadline.get_or_insert(now + patience);
-            if now >= deadline
+            if self.is_late()
                 && let Some(message) = self.message.take()
             {
-                system.count_refused();
+                self.target.system().count_refused();
+                self.leave(false);
                 return Poll::Ready(Err(SendError::Timeout(message)));
             }
-            if let Some(timer) = self.timer.take() {
-                system.timers().cancel(timer);
-            }
-            self.timer = Some(system.timers().insert(deadline, task.waker().clone()));
+            self.set_timer(task);
             return Poll::Pending;
+        }
+    }
+}
+
+impl<M: Message> SendFuture<'_, M> {
+    /// Whether the time to wait is over. It begins with the first look.
+    fn is_late(&mut self) -> bool {
+        let system = self.target.system();
+        let now = system.now();
+        let deadline = *self.deadline.get_or_insert_with(|| {
+            let patience = self.timeout.unwrap_or_else(|| system.send_patience());
+            now + system.time_left().map_or(patience, |left| left.min(patience))
+        });
+        now >= deadline
+    }
+
+    fn set_timer(&mut self, task: &mut Context<'_>) {
+        let timers = self.target.system().timers();
+        if let Some(timer) = self.timer.take() {
+            timers.cancel(timer);
+        }
+        self.timer = self
+            .deadline
+            .map(|deadline| timers.insert(deadline, task.waker().clone()));
+    }
+
+    /// Gives up the place among those who wait.
+    fn leave(&mut self, sent: bool) {
+        if let Some(timer) = self.timer.take() {
+            self.target.system().timers().cancel(timer);
+        }
+        if let Some(ticket) = self.ticket.take()
+            && let Some(bound) = self.waits()
+        {
+            bound.leave(ticket, sent);
         }
     }
 }
 
 impl<M: Message> Drop for SendFuture<'_, M> {
     fn drop(&mut self) {
-        if let Some(timer) = self.timer.take() {
-            self.target.system().timers().cancel(timer);
-        }
-        if let Some(ticket) = self.ticket
-            && let Some(bound) = self.waits()
-        {
-            bound.leave(ticket, self.message.is_none());
-        }
+        self.leave(false);
     }
 }
 

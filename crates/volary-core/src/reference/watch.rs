@@ -17,13 +17,7 @@ pub(crate) fn watch(watcher: &Header, target: &CellRef, table: &'static MessageT
         return; // nobody hears of their own end
     }
     let me = watcher.to_ref();
-    let new = watcher.with_links(|links| {
-        let new = !links.watching.contains(target);
-        if new {
-            links.watching.push(target.clone());
-        }
-        new
-    });
+    let new = watcher.with_links(|links| links.watching.insert(target.id, target.clone()).is_none());
     if !new {
         return;
     }
@@ -33,7 +27,7 @@ pub(crate) fn watch(watcher: &Header, target: &CellRef, table: &'static MessageT
         if links.ended || target.state.has(DEAD) {
             return false;
         }
-        links.watchers.push(Watcher { cell: me, table });
+        links.watchers.insert(watcher.id, Watcher { cell: me, table });
         true
     });
     if !registered {
@@ -49,9 +43,8 @@ pub(crate) fn watch(watcher: &Header, target: &CellRef, table: &'static MessageT
 
 /// Takes a watch back.
 pub(crate) fn unwatch(watcher: &Header, target: &CellRef) {
-    watcher.with_links(|links| links.watching.retain(|other| other != target));
-    let me = watcher.to_ref();
-    target.with_links(|links| links.watchers.retain(|w| w.cell != me));
+    let _target = watcher.with_links(|links| links.watching.remove(&target.id));
+    let _watcher = target.with_links(|links| links.watchers.remove(&watcher.id));
 }
 
 /// Puts `Terminated` into the watcher's mailbox, in its place behind what was sent before.

@@ -34,10 +34,12 @@ pub(super) fn by_number(number: u32) -> Option<Arc<SystemCore>> {
     SYSTEMS.lock().get(&number)?.upgrade()
 }
 
-/// A number for a new system.
+static NEXT_NUMBER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+
+/// A number for a new system; never used again for another.
 fn number_for(this: &Weak<SystemCore>) -> u32 {
     let mut systems = SYSTEMS.lock();
-    let number = systems.last_key_value().map_or(0, |(last, _)| last.wrapping_add(1));
+    let number = NEXT_NUMBER.fetch_add(1, Relaxed);
     systems.insert(number, this.clone());
     number
 }
@@ -66,7 +68,7 @@ pub(crate) struct SystemCore {
     pub(super) guardians: Mutex<Option<Guardians>>,
     pub(super) stopping: super::stop::Stopping,
     pub(super) dead_letter_log: super::reports::RateLimit,
-    pub(super) pinned: Mutex<Vec<Weak<Elastic>>>,
+    pub(super) pinned: Mutex<Vec<Arc<Elastic>>>,
     pub(super) driver: Mutex<Option<Arc<dyn Driver>>>,
     /// Blocks that mailboxes hold.
     blocks: AtomicU64,
@@ -267,8 +269,8 @@ impl SystemCore {
         let budget = self.settings.throughput() as u32;
         let thread = Elastic::new(self.env.clone(), "volary-pinned".to_owned(), 1, None, budget);
         let mut pinned = self.pinned.lock();
-        pinned.retain(|thread| thread.strong_count() > 0);
-        pinned.push(Arc::downgrade(&thread));
+        pinned.retain(|thread| !thread.is_gone());
+        pinned.push(thread.clone());
         Some(thread)
     }
 
@@ -278,6 +280,11 @@ impl SystemCore {
         if ambient.deadline == 0 && ambient.patience != 0 {
             ambient.deadline = self.now().nanos().saturating_add(ambient.patience);
             ambient.patience = 0;
+            host.set_ambient(ambient);
+        }
+        if ambient.deadline != 0 && !ambient.asked && self.now().nanos() >= ambient.deadline {
+            // Work that was begun by a request and outlives it is on its own from now on.
+            ambient.deadline = 0;
             host.set_ambient(ambient);
         }
         ambient.deadline

@@ -212,6 +212,28 @@ impl ActorSystem {
         }
     }
 
+    /// Asks whoever lives at a path now.
+    ///
+    /// ```
+    /// # use volary_core::{ActorSystem, AskError, Message};
+    /// # struct Balance; impl Message for Balance { type Reply = i64; type Rejection = std::convert::Infallible; }
+    /// # async fn f(system: &ActorSystem) -> Result<(), AskError> {
+    /// let cents = system.ask("/user/alice", Balance).await?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// `Stopped` if nobody there takes it; otherwise those of an ask.
+    pub async fn ask<M: Message>(&self, path: &str, message: M) -> Result<M::Reply, crate::AskError<M::Rejection>> {
+        match self.recipient(path) {
+            Some(recipient) => recipient.ask(message).await,
+            None => {
+                self.core.count_refused();
+                Err(crate::AskError::Stopped)
+            }
+        }
+    }
+
     fn find(&self, path: &Path) -> Option<CellRef> {
         let guardians = self.core.guardians()?;
         path.segments().try_fold(guardians.root, |cell, name| cell.child(name))

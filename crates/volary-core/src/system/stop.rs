@@ -68,7 +68,7 @@ pub enum StopProblem {
     #[error("{count} threads of the {dispatcher} dispatcher are still busy")]
     Threads {
         /// Which dispatcher.
-        dispatcher: &'static str,
+        dispatcher: String,
         /// How many threads.
         count: usize,
     },
@@ -230,20 +230,16 @@ async fn go_down(core: Arc<SystemCore>) {
         pool.close();
     }
     core.blocking.close();
-    let pinned: Vec<_> = core
-        .pinned
-        .lock()
-        .drain(..)
-        .filter_map(|thread| thread.upgrade())
-        .collect();
+    let pinned = std::mem::take(&mut *core.pinned.lock());
     for thread in &pinned {
         thread.close();
     }
     // One patience for all of them together.
     let mut over = Sleep::new(core.clone(), THREAD_PATIENCE);
-    for (number, pool) in core.pools().enumerate() {
+    let own = core.own_pools.iter().map(|(name, pool)| (name.as_str(), pool));
+    for (name, pool) in std::iter::once(("default", &core.default_pool)).chain(own) {
         if !closed_before(&mut over, |task| pool.poll_closed(task)).await {
-            let dispatcher = if number == 0 { "default" } else { "own" };
+            let dispatcher = name.to_owned();
             problems.push(StopProblem::Threads {
                 dispatcher,
                 count: pool.live(),
@@ -255,7 +251,7 @@ async fn go_down(core: Arc<SystemCore>) {
     {
         if !closed_before(&mut over, |task| threads.poll_closed(task)).await {
             problems.push(StopProblem::Threads {
-                dispatcher,
+                dispatcher: dispatcher.to_owned(),
                 count: threads.threads(),
             });
         }

@@ -98,7 +98,7 @@ pub(crate) fn spawn_for(cell: &Header, future: impl Future<Output = ()> + Send +
     };
     let key = cell.with_links(|links| {
         links.next_task += 1;
-        links.tasks.push((links.next_task, abort));
+        links.tasks.insert(links.next_task, abort);
         links.next_task
     });
     let deadline = Host::with(|host| cell.system().current_deadline(host)).unwrap_or(0);
@@ -114,7 +114,7 @@ pub(crate) fn spawn_for(cell: &Header, future: impl Future<Output = ()> + Send +
         })),
         on_end: Some(Box::new(move || {
             if let Some(owner) = owner.upgrade() {
-                owner.with_links(|links| links.tasks.retain(|(other, _)| *other != key));
+                let _ended = owner.with_links(|links| links.tasks.remove(&key));
             }
         })),
     };
