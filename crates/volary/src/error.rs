@@ -41,19 +41,47 @@ impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        fmt::Display::fmt(&self.0, f)
     }
 }
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // What `main` prints when it returns an error: the sentence, then its causes.
-        self.0.fmt(f)?;
+        fmt::Display::fmt(&self.0, f)?;
         let mut source = self.0.source();
         while let Some(cause) = source {
             write!(f, "\n  because: {cause}")?;
             source = cause.source();
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_shown_as_a_sentence_and_its_causes() {
+        #[derive(Debug)]
+        struct Late(std::num::ParseIntError);
+        impl fmt::Display for Late {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("no time was given")
+            }
+        }
+        impl std::error::Error for Late {
+            fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+                Some(&self.0)
+            }
+        }
+        let cause = "noon".parse::<u32>().expect_err("not a number");
+        let error = Error::from(Late(cause));
+        assert_eq!(error.to_string(), "no time was given");
+        assert_eq!(
+            format!("{error:?}"),
+            "no time was given\n  because: invalid digit found in string"
+        );
     }
 }
