@@ -115,6 +115,18 @@ impl Invocation {
         }
     }
 
+    /// Runs it silently, expects it to end badly, and returns what it wrote to stderr.
+    pub(crate) fn complaint(mut self) -> Result<String, Failure> {
+        let shown = self.shown();
+        let output = self.command.output().map_err(|error| not_started(&shown, &error))?;
+        if output.status.success() {
+            return Err(Failure::Failed(format!(
+                "this command should have failed and did not:\n  {shown}"
+            )));
+        }
+        Ok(String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+
     /// True if it can be run and ends well; its output is thrown away.
     pub(crate) fn succeeds(mut self) -> bool {
         self.command

@@ -7,23 +7,67 @@ use crate::invocation::Invocation;
 
 /// Runs `call`, which is some form of `cargo test`, and prints a summary. A run without a single test is a failure.
 pub(crate) fn run(title: &str, call: Invocation) -> Outcome {
-    let mut tally = Tally::default();
+    let mut report = Report::default();
+    report.binaries(title, call);
+    report.finish()
+}
+
+/// Several runs under one summary.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    tally: Tally,
+    first_failure: Option<Failure>,
+}
+
+impl Report {
+    /// Runs `call`, which is some form of `cargo test`.
+    pub(crate) fn binaries(&mut self, title: &str, call: Invocation) {
+        let tally = &mut self.tally;
+        let outcome = call.stream(title, |bytes| {
+            // A closed stdout must not stop the tests.
+            let _ = show(bytes);
+            tally.feed(bytes);
+        });
+        tally.close(outcome.is_ok());
+        self.keep(outcome);
+    }
+
+    /// Runs one test that no test binary can hold, and shows it as libtest would.
+    pub(crate) fn single(&mut self, name: &str, test: impl FnOnce() -> Outcome) {
+        let outcome = test();
+        let verdict = if outcome.is_ok() { "ok" } else { "FAILED" };
+        let _ = show(format!("\ntest {name} ... {verdict}\n").as_bytes());
+        self.tally.single(name, outcome.is_ok());
+        self.keep(outcome);
+    }
+
+    /// Prints the summary. A run without a single test is a failure.
+    pub(crate) fn finish(self) -> Outcome {
+        let tally = self.tally;
+        print!("{}", tally.summary());
+        if let Some(failure) = self.first_failure {
+            return Err(failure);
+        }
+        if tally.failed > 0 {
+            return Err(Failure::Failed(format!("{} failed", tally.failed)));
+        }
+        if tally.passed == 0 && tally.skipped == 0 {
+            return Err(Failure::Failed("no test was run".to_owned()));
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, outcome: Outcome) {
+        if let Err(failure) = outcome {
+            self.first_failure.get_or_insert(failure);
+        }
+    }
+}
+
+fn show(bytes: &[u8]) -> io::Result<()> {
     let mut stdout = io::stdout();
-    let outcome = call.stream(title, |bytes| {
-        // A closed stdout must not stop the tests.
-        let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
-        tally.feed(bytes);
-    });
-    tally.close(outcome.is_ok());
-    print!("{}", tally.summary());
-    outcome?;
-    if tally.failed > 0 {
-        return Err(Failure::Failed(format!("{} failed", tally.failed)));
-    }
-    if tally.passed == 0 && tally.skipped == 0 {
-        return Err(Failure::Failed("no test was run".to_owned()));
-    }
-    Ok(())
+    stdout.write_all(bytes)?;
+    stdout.flush()
 }
 
 /// What the lines of libtest add up to, over any number of test binaries.
@@ -75,6 +119,15 @@ impl Tally {
                 let reason = if reason.is_empty() { "ignored" } else { reason };
                 self.skipped_names.push(format!("{name}: {reason}"));
             }
+        }
+    }
+
+    fn single(&mut self, name: &str, passed: bool) {
+        if passed {
+            self.passed += 1;
+        } else {
+            self.failed += 1;
+            self.failed_names.push(name.to_owned());
         }
     }
 
@@ -215,6 +268,15 @@ test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
         assert_eq!((first.passed, first.failed), (1, 1));
         let last = tally("running 2 tests\ntest a ... ok", false);
         assert_eq!((last.passed, last.failed), (0, 1));
+    }
+
+    #[test]
+    fn a_test_without_a_binary_counts_and_is_named() {
+        let output = "running 1 test\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored\n";
+        let mut tally = tally(output, true);
+        tally.single("b", true);
+        tally.single("c", false);
+        assert_eq!(tally.summary(), "\nfailed: c\n2 passed, 1 failed, 0 skipped\n");
     }
 
     #[test]

@@ -481,6 +481,41 @@ fn l6_a_ring_of_twelve_is_found_beyond_the_nesting_of_inline_turns() {
     ring_of(12);
 }
 
+#[test]
+fn s3_the_longest_ring_that_is_looked_for_is_found() {
+    ring_of(64);
+}
+
+#[test]
+fn s3_a_longer_ring_is_left_to_the_deadline() {
+    seeds(|env| async move {
+        let system = simulated(&env).await;
+        let log = Log::new();
+        let mut ring = Vec::new();
+        for _ in 0..65 {
+            let log = log.clone();
+            ring.push(system.spawn(move || Asker { log: log.clone() }).await.unwrap());
+        }
+        let mut to = ring[1..].to_vec();
+        to.push(ring[0].clone());
+        let (pause, limit) = (Duration::ZERO, Duration::from_secs(2));
+        let before = env.now();
+        let answer = ring[0].ask(Pass { to, pause }).timeout(limit).await;
+        assert!(
+            matches!(answer, Err(AskError::Timeout { .. } | AskError::Failed(_))),
+            "{answer:?}"
+        );
+        let took = env.now().since(before);
+        assert!(took >= limit && took < limit + Duration::from_millis(100), "{took:?}");
+        assert!(log.is_empty(), "{:?}", log.all());
+        // With the deadline everybody is free again.
+        for actor in &ring {
+            actor.ask(Hello).await.unwrap();
+        }
+        system.stop().await.unwrap();
+    });
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn l6_a_ring_is_found_on_threads_and_when_both_close_it_at_once() {
     let system = system().await;

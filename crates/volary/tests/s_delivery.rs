@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use common::*;
 use volary::prelude::*;
-use volary::{DeadLetter, DeadReason, Env, SendError, SystemBuilder};
+use volary::{DeadLetter, DeadReason, Env, Moment, SendError, SystemBuilder};
 
 /// Tells numbers, tagged with who tells them.
 struct Talker {
@@ -522,6 +522,52 @@ fn s3_the_default_deadline_is_five_seconds() {
     });
 }
 
+/// Says by when its request must have been answered.
+struct Timekeeper;
+
+#[actor]
+impl Timekeeper {
+    async fn due_after(&mut self, ctx: &mut Context<Self>, nap: Duration) -> Moment {
+        ctx.sleep(nap).await;
+        ctx.now() + ctx.time_left().unwrap()
+    }
+    async fn pause(&mut self, ctx: &mut Context<Self>, time: Duration) {
+        ctx.sleep(time).await;
+    }
+    fn due(&mut self, ctx: &mut Context<Self>) -> Moment {
+        ctx.now() + ctx.time_left().unwrap()
+    }
+}
+
+#[test]
+fn s3_the_deadline_starts_no_later_than_the_first_suspension() {
+    seeds(|env| async move {
+        let system = simulated(&env).await;
+        let keeper = system.spawn(|| Timekeeper).await.unwrap();
+        system.sleep(Duration::from_millis(1)).await; // it is idle
+        let (nap, limit) = (Duration::from_millis(700), Duration::from_secs(2));
+
+        // The asker waits as soon as the handler does.
+        let asked = env.now();
+        let due = keeper.ask(DueAfter { nap }).timeout(limit).await.unwrap();
+        assert_eq!(due, asked + limit);
+
+        // The asker waits before the handler has begun.
+        keeper.tell(Pause { time: nap }).unwrap();
+        let asked = env.now();
+        let due = keeper.ask(Due).timeout(limit).await.unwrap();
+        assert_eq!(due, asked + limit);
+
+        // Nobody looks at the ask while its handler suspends.
+        let made = keeper.ask(DueAfter { nap }).timeout(limit).into_future();
+        system.sleep(Duration::from_secs(1)).await;
+        let suspended = env.now();
+        keeper.ask(Due).timeout(limit).await.unwrap();
+        assert_eq!(made.await.unwrap(), suspended + limit, "neither earlier nor later");
+        system.stop().await.unwrap();
+    });
+}
+
 fn tight(env: &volary::SeededEnv) -> SystemBuilder {
     builder("tight").environment(env.clone())
 }
@@ -693,6 +739,60 @@ fn s4_room_is_not_offered_to_a_sender_whose_time_was_over() {
         );
         assert!(matches!(poll_with(&mut late, &second), std::task::Poll::Ready(Ok(()))));
         desk.kill();
+        system.stop().await.unwrap();
+    });
+}
+
+#[test]
+fn s4_senders_wait_until_half_of_the_capacity_is_free_and_then_come_in_order() {
+    seeds(|env| async move {
+        let system = tight(&env).start().await.unwrap();
+        let log = Log::new();
+        let desk = system
+            .spawn(a_desk(&log))
+            .mailbox(MailboxKind::Bounded(8))
+            .await
+            .unwrap();
+        let mut gates = Vec::new();
+        for _ in 0..9 {
+            let (open, gate) = gate();
+            gates.push(open);
+            desk.tell(Wait { gate }).unwrap();
+            system.sleep(Duration::from_millis(1)).await; // the first of them is taken and waits
+        }
+        assert_eq!(desk.mailbox_len(), 8);
+        let bells: Vec<_> = (0..6).map(|_| Bell::new()).collect();
+        let mut waiting: Vec<_> = (0..6).map(|number| desk.send(Note { number })).collect();
+        for (send, bell) in waiting.iter_mut().zip(&bells) {
+            assert!(poll_with(send, bell).is_pending());
+        }
+        let rung = || bells.iter().map(|bell| bell.rung()).collect::<Vec<_>>();
+        for (taken, open) in gates.drain(..4).enumerate() {
+            assert_eq!(rung(), [0; 6], "{taken} of eight places are free");
+            open.send(()).unwrap();
+            system.sleep(Duration::from_millis(1)).await;
+        }
+        assert_eq!(desk.mailbox_len(), 4);
+        assert_eq!(
+            rung(),
+            [1, 1, 1, 1, 0, 0],
+            "room for four, and the first to come are first"
+        );
+        for send in &mut waiting[..4] {
+            assert!(poll_with(send, &Bell::new()).is_ready());
+        }
+        drop(gates);
+        for send in &mut waiting[4..] {
+            send.await.unwrap();
+        }
+        desk.drain();
+        desk.terminated().await;
+        let handled: Vec<_> = log
+            .all()
+            .into_iter()
+            .filter(|entry| entry.parse::<u64>().is_ok())
+            .collect();
+        assert_eq!(handled, ["0", "1", "2", "3", "4", "5"]);
         system.stop().await.unwrap();
     });
 }

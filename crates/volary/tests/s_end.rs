@@ -139,6 +139,9 @@ impl Heir {
     fn mind(&mut self, ctx: &mut Context<Self>, whom: ActorRef<Dying>) {
         ctx.watch(&whom);
     }
+    fn mind_talker(&mut self, ctx: &mut Context<Self>, whom: ActorRef<Talker>) {
+        ctx.watch(&whom);
+    }
     #[handles]
     fn gone(&mut self, _: Terminated) {
         self.log.push("gone");
@@ -186,6 +189,115 @@ fn s12_terminated_comes_once_and_after_the_last_word() {
         assert_eq!(logs[2].all(), ["gone"]);
         system.stop().await.unwrap();
     });
+}
+
+/// Has a task that talks to its heir.
+struct Talker {
+    to: ActorRef<Heir>,
+    log: Log,
+}
+
+#[actor]
+impl Talker {
+    fn talk(&mut self, ctx: &mut Context<Self>) {
+        let (to, system) = (self.to.clone(), ctx.system());
+        ctx.spawn(async move {
+            loop {
+                let _ = to.tell(Word { word: 1 });
+                system.sleep(Duration::from_millis(1)).await;
+            }
+        });
+    }
+    fn talk_slowly(&mut self, ctx: &mut Context<Self>, gate: std::sync::mpsc::Receiver<()>) {
+        let (to, log) = (self.to.clone(), self.log.clone());
+        ctx.spawn(async move {
+            let _end = OnDrop(log.clone(), "task ended");
+            log.push("polled");
+            let _ = gate.recv();
+            let _ = to.tell(Word { word: 1 });
+            tokio::task::yield_now().await;
+            log.push("polled again");
+        });
+    }
+}
+
+#[test]
+fn s12_a_task_of_an_actor_says_nothing_after_terminated() {
+    seeds(|env| async move {
+        let system = simulated(&env).await;
+        let heard = Log::new();
+        let heir = system
+            .spawn({
+                let log = heard.clone();
+                move || Heir { log: log.clone() }
+            })
+            .await
+            .unwrap();
+        let talker = system
+            .spawn({
+                let to = heir.clone();
+                move || Talker {
+                    to: to.clone(),
+                    log: Log::new(),
+                }
+            })
+            .await
+            .unwrap();
+        heir.ask(MindTalker { whom: talker.clone() }).await.unwrap();
+        talker.ask(Talk).await.unwrap();
+        system.sleep(Duration::from_millis(1 + env.random() % 5)).await;
+        match env.random() % 3 {
+            0 => talker.stop(),
+            1 => talker.drain(),
+            _ => talker.kill(),
+        }
+        talker.terminated().await;
+        system.sleep(Duration::from_millis(10)).await;
+        let heard = heard.all();
+        assert!(heard.len() > 1, "it spoke while it lived");
+        assert_eq!(
+            heard.iter().position(|word| word == "gone"),
+            Some(heard.len() - 1),
+            "{heard:?}"
+        );
+        system.stop().await.unwrap();
+    });
+}
+
+/// The exception: nobody waits for a poll that is under way on another thread, but it is the last one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn s12_a_task_polled_while_its_actor_ends_may_end_that_poll_and_has_no_other() {
+    let system = system().await;
+    let (heard, log) = (Log::new(), Log::new());
+    let heir = system
+        .spawn({
+            let log = heard.clone();
+            move || Heir { log: log.clone() }
+        })
+        .await
+        .unwrap();
+    let talker = system
+        .spawn({
+            let (to, log) = (heir.clone(), log.clone());
+            move || Talker {
+                to: to.clone(),
+                log: log.clone(),
+            }
+        })
+        .await
+        .unwrap();
+    heir.ask(MindTalker { whom: talker.clone() }).await.unwrap();
+    let (open, gate) = std::sync::mpsc::channel();
+    talker.tell(TalkSlowly { gate }).unwrap();
+    eventually_async("the task is polled", || log.has("polled")).await;
+    talker.stop();
+    soon("the end", talker.terminated()).await;
+    eventually_async("the heir hears of it", || heard.has("gone")).await;
+    open.send(()).unwrap();
+    eventually_async("the end of the task", || log.has("task ended")).await;
+    eventually_async("its last word", || heard.all() == ["gone", "1"]).await;
+    assert_eq!(log.all(), ["polled", "task ended"]);
+    system.stop().await.unwrap();
 }
 
 #[test]

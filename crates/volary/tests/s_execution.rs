@@ -599,3 +599,92 @@ async fn s8_a_handler_may_block_on_the_blocking_dispatcher() {
     open_other.send(()).unwrap();
     system.stop().await.unwrap();
 }
+
+/// Is seen to be slow whenever it is told to.
+struct Sloth {
+    log: Log,
+}
+
+#[actor]
+impl Sloth {
+    fn dawdle(&mut self, ctx: &mut Context<Self>) {
+        let me = ctx.me();
+        eventually("somebody sees it", || me.status().slow);
+    }
+    fn thread(&mut self) -> std::thread::ThreadId {
+        std::thread::current().id()
+    }
+    fn say(&mut self, word: &'static str) {
+        self.log.push(word);
+    }
+    /// Makes both ready in one turn, so that they stand in the queue of the same worker.
+    fn fill(&mut self, slow: ActorRef<Sloth>, other: ActorRef<Sloth>) {
+        slow.tell_all((0..10).map(|_| Say { word: "slow" })).unwrap();
+        other.tell_all((0..80).map(|_| Say { word: "other" })).unwrap();
+    }
+}
+
+/// This thread belongs to the test: no worker ever lives on it, only asks can bring an actor here.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn s8_an_actor_seen_to_be_slow_is_not_run_by_askers() {
+    let system = system().await;
+    let log = Log::new();
+    let sloth = system.spawn(move || Sloth { log: log.clone() }).await.unwrap();
+    let here = std::thread::current().id();
+    let until = std::time::Instant::now() + PATIENCE;
+    while soon("a quick one", sloth.ask(Thread)).await.unwrap() != here {
+        assert!(
+            std::time::Instant::now() < until,
+            "no ask was ever run where it was made"
+        );
+    }
+    assert!(!sloth.status().slow);
+    sloth.tell(Dawdle).unwrap();
+    eventually_async("it is seen", || sloth.status().slow).await;
+    for _ in 0..100 {
+        eventually_async("it is idle", || !sloth.status().busy).await;
+        assert_ne!(soon("a slow one", sloth.ask(Thread)).await.unwrap(), here);
+    }
+    system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn s8_an_actor_seen_to_be_slow_has_one_message_per_turn() {
+    let system = builder("turns")
+        .settings(|s| s.workers(2).throughput(8))
+        .start()
+        .await
+        .unwrap();
+    let log = Log::new();
+    let mut actors = Vec::new();
+    for _ in 0..3 {
+        let log = log.clone();
+        actors.push(system.spawn(move || Sloth { log: log.clone() }).await.unwrap());
+    }
+    let [slow, other, filler] = &actors[..] else {
+        unreachable!()
+    };
+    slow.tell(Dawdle).unwrap();
+    eventually_async("it is seen", || slow.status().slow && !slow.status().busy).await;
+    // With one of the two workers kept busy, the order is that of the other's queue.
+    let blocked = Log::new();
+    let blocker = system.spawn(a_desk(&blocked)).await.unwrap();
+    let (open, gate) = std::sync::mpsc::channel();
+    blocker.tell(Block { gate }).unwrap();
+    eventually_async("it blocks", || blocked.has("blocking")).await;
+    filler
+        .tell(Fill {
+            slow: slow.clone(),
+            other: other.clone(),
+        })
+        .unwrap();
+    eventually_async("all is said", || log.len() == 90).await;
+    open.send(()).unwrap();
+    let said = log.all();
+    let rivals = said.iter().rposition(|word| word == "other").unwrap();
+    assert!(
+        said[..rivals].windows(2).all(|two| two != ["slow", "slow"]),
+        "two in a row while another was ready: {said:?}"
+    );
+    system.stop().await.unwrap();
+}

@@ -628,6 +628,48 @@ fn s10_a_restart_that_fails_ends_the_actor_and_its_mail() {
     });
 }
 
+#[test]
+fn s9_stopped_is_not_run_after_a_restart_that_failed_for_good() {
+    seeds(|env| async move {
+        let system = simulated(&env).await;
+        let by_fault = env.random() % 2 == 0;
+        let plan = Plan::default();
+        let fickle = system
+            .spawn({
+                let plan = plan.clone();
+                move || Fickle { plan: plan.clone() }
+            })
+            .await
+            .unwrap();
+        if by_fault {
+            fickle.tell(Explode).unwrap();
+        } else {
+            fickle.restart();
+        }
+        fickle.terminated().await;
+        assert_eq!(
+            plan.tries.load(Ordering::SeqCst),
+            1 + 6,
+            "one start, six attempts at another"
+        );
+        assert!(plan.log.is_empty(), "{:?}", plan.log.all());
+        // The hooks are not run late either; and where a start succeeded, they are run.
+        let other = Plan::default();
+        let steady = system
+            .spawn({
+                let plan = other.clone();
+                move || Fickle { plan: plan.clone() }
+            })
+            .await
+            .unwrap();
+        steady.stop();
+        steady.terminated().await;
+        assert_eq!(other.log.all(), ["stopping", "stopped"]);
+        system.stop().await.unwrap();
+        assert!(plan.log.is_empty(), "{:?}", plan.log.all());
+    });
+}
+
 /// Starts once.
 struct Fickle {
     plan: Plan,
@@ -641,6 +683,12 @@ impl Fickle {
         } else {
             Ok(())
         }
+    }
+    fn stopping(&mut self) {
+        self.plan.log.push("stopping");
+    }
+    fn stopped(&mut self) {
+        self.plan.log.push("stopped");
     }
     fn explode(&mut self) {
         panic!("explode");

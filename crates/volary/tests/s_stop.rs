@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use common::*;
 use volary::prelude::*;
-use volary::{Env, SpawnError, StopProblem, SystemStartError};
+use volary::{ActorFailed, Env, SeededEnv, SpawnError, StopProblem, SystemStartError};
 
 #[test]
 fn s13_a_stop_kills_what_does_not_stop_in_time_and_says_so() {
@@ -137,6 +137,25 @@ async fn s13_a_stop_from_inside_a_handler_begins_and_the_handler_ends_well() {
     }
 }
 
+#[test]
+fn s13_a_stop_from_a_task_of_an_actor_only_begins() {
+    seeds(|env| async move {
+        let system = simulated(&env).await;
+        let log = Log::new();
+        let ender = system
+            .spawn({
+                let log = log.clone();
+                move || Ender { log: log.clone() }
+            })
+            .await
+            .unwrap();
+        ender.ask(EndAllByTask).await.unwrap();
+        system.stopped().await.unwrap();
+        // Had it waited for the end of its own actor, it would have been ended with it.
+        assert_eq!(log.all(), ["begun", "stopped"]);
+    });
+}
+
 struct Ender {
     log: Log,
 }
@@ -147,9 +166,76 @@ impl Ender {
         ctx.system().stop().await.unwrap();
         self.log.push("begun");
     }
+    fn end_all_by_task(&mut self, ctx: &mut Context<Self>) {
+        let (system, log) = (ctx.system(), self.log.clone());
+        ctx.spawn(async move {
+            system.stop().await.unwrap();
+            log.push("begun");
+        });
+    }
     fn stopped(&mut self) {
         self.log.push("stopped");
     }
+}
+
+/// Fails on its way down, in the place it is told.
+struct Clumsy {
+    place: &'static str,
+}
+
+#[actor]
+impl Clumsy {
+    fn stopping(&mut self) -> Result<(), Fault> {
+        match self.place {
+            "stopping" => Err(Fault::msg("tripped")),
+            _ => Ok(()),
+        }
+    }
+    fn stopped(&mut self) {
+        assert_ne!(self.place, "stopped", "tripped");
+    }
+}
+
+impl Drop for Clumsy {
+    fn drop(&mut self) {
+        assert_ne!(self.place, "drop", "tripped");
+    }
+}
+
+#[test]
+fn s13_hooks_that_fail_during_a_stop_are_in_its_error() {
+    seeds(|env| async move {
+        let system = simulated(&env).await;
+        let failed = system.events().subscribe::<ActorFailed>();
+        let early = system.spawn(|| Clumsy { place: "stopping" }).await.unwrap();
+        early.stop();
+        early.terminated().await;
+        assert!(failed.try_next().is_some(), "published, before any stop of the system");
+        let places = ["stopping", "stopped", "drop"];
+        for place in places {
+            system.spawn(move || Clumsy { place }).named(place).await.unwrap();
+        }
+        system.spawn(|| Clumsy { place: "nowhere" }).await.unwrap();
+
+        let error = system.stop().await.unwrap_err();
+        let mut named = Vec::new();
+        for problem in error.problems() {
+            match problem {
+                StopProblem::Hook { path, hook, fault } => {
+                    assert!(fault.contains("tripped"), "{fault}");
+                    assert!(error.to_string().contains(path), "{error}");
+                    named.push((path.clone(), *hook));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        named.sort();
+        let mut expected = places.map(|place| (format!("/user/{place}"), place)).to_vec();
+        expected.sort();
+        assert_eq!(named, expected, "those that failed during the stop, and nobody else");
+        let published = std::iter::from_fn(|| failed.try_next()).count();
+        assert_eq!(published, 3, "published as well");
+    });
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -234,4 +320,65 @@ async fn s21_a_wrong_name_or_dispatcher_is_refused_at_start() {
         .dispatcher("own", volary::DispatcherOptions::new())
         .dispatcher("own", volary::DispatcherOptions::new());
     twice.start().await.unwrap_err();
+}
+
+/// Keeps the lines that are logged.
+#[derive(Clone, Default)]
+struct Journal(Log);
+
+impl tracing::Subscriber for Journal {
+    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+        true
+    }
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn event(&self, event: &tracing::Event<'_>) {
+        event.record(&mut Line(&self.0));
+    }
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+struct Line<'a>(&'a Log);
+
+impl tracing::field::Visit for Line<'_> {
+    fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+        if field.name() == "message" {
+            self.0.push(format!("{value:?}"));
+        }
+    }
+}
+
+#[test]
+fn s21_the_effective_configuration_is_logged_at_start_without_its_secrets() {
+    let start = |logs: bool| {
+        let journal = Journal::default();
+        let env = SeededEnv::new(1);
+        let builder = ActorSystem::builder("told")
+            .environment(env.clone())
+            .toml_str(
+                "told.toml",
+                "throughput = 16\n[app]\nurl = \"nats://bank:hunter2@host\"",
+            )
+            .settings(|s| s.log_config(logs).app("db.password", "hunter2"));
+        let system = tracing::subscriber::with_default(journal.clone(), || builder.start_now().unwrap());
+        let effective: Vec<_> = system.settings().effective().iter().map(ToString::to_string).collect();
+        env.block_on(system.stop()).unwrap();
+        (journal.0.all(), effective)
+    };
+    let (logged, effective) = start(true);
+    assert_eq!(logged, effective, "every setting, in one line each");
+    for line in [
+        "throughput = 16 (file told.toml, line 1, key throughput)",
+        "app.db.password = *** (code)",
+        "app.url = nats://bank:***@host (file told.toml, line 3, key app.url)",
+    ] {
+        assert!(logged.iter().any(|logged| logged == line), "no {line} in {logged:#?}");
+    }
+    assert!(!logged.concat().contains("hunter2"), "{logged:#?}");
+    let (logged, _) = start(false);
+    assert!(logged.is_empty(), "`log-config` is off: {logged:#?}");
 }
