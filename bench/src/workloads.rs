@@ -64,7 +64,8 @@ pub const WORKLOADS: &[Workload] = &[
     rate("tell/bounded", 10 * M, M),
     rate("fan-in", 10 * M, M),
     rate("ask", M, 100 * K),
-    rate("ask/cross-thread", M, 100 * K),
+    // Most peers pay two thread wake-ups for each, so a million would take a minute.
+    rate("ask/cross-thread", 100 * K, 20 * K),
     rate("ask/same-thread", M, 100 * K),
     rate("ask/busy", M, 100 * K),
     rate("tokio-ask", 2 * M, 200 * K),

@@ -27,8 +27,8 @@ pub mod time;
 pub mod tree;
 
 pub use actor::{
-    Actor, Context, Dispatcher, Failure, Fault, Handler, IntoFailure, Message, OrFault, Product, Props, Rejection,
-    Respond, SyncHandler, Task,
+    Actor, Context, Dispatcher, Failure, Fault, Handler, IntoFailure, Message, OrFault, Product, Props, ReceiveTimeout,
+    Rejection, Respond, StashFull, Stashed, SyncHandler, Task,
 };
 pub use breaker::{BreakerOptions, BreakerOptionsError, CircuitBreaker};
 pub use cell::MessageList;

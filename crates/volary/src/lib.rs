@@ -143,3 +143,8 @@ pub mod prelude {
         protocol,
     };
 }
+
+/// The programs of the README are compiled and run like every other example.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -65,6 +65,10 @@ where
                 reply.fail(&fault);
                 Err(fault)
             }
+            Err(Failure::Stashed(stashed)) => {
+                stashed.keep(reply);
+                Ok(())
+            }
         })
     }
 }

@@ -7,7 +7,9 @@ use std::time::{Duration, SystemTime};
 
 use super::traits::{Actor, Product, Respond};
 use crate::cell::{Here, message_table};
+use crate::dispatch::Host;
 use crate::events::Terminated;
+use crate::mailbox::Envelope;
 use crate::reference::{ActorId, ActorRef, Spawn, Target};
 use crate::system::ActorSystem;
 use crate::time::Moment;
@@ -42,6 +44,20 @@ impl<A> Context<A> {
             sender,
             actor: PhantomData,
         }
+    }
+
+    /// What goes with a message that this handler puts aside.
+    pub(super) fn envelope(&self) -> Envelope {
+        let deadline = Host::with(|host| self.here.system().current_deadline(host)).unwrap_or(0);
+        Envelope {
+            sender: self.sender,
+            deadline,
+            reply: None,
+        }
+    }
+
+    pub(super) fn here(&self) -> &Here {
+        &self.here
     }
 
     /// The system this actor lives in.

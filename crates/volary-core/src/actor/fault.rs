@@ -11,6 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::message::Rejection;
+use super::stash::Stashed;
 
 /// What made an actor crash: an error it gave up on, or a panic.
 ///
@@ -169,6 +170,8 @@ pub enum Failure<R = Infallible> {
     Rejected(R),
     /// A crash: goes to the supervisor; the asker hears that it happened.
     Fault(Fault),
+    /// Neither: the message was [put aside](crate::Context::stash), and its asker waits.
+    Stashed(Stashed),
 }
 
 impl<R: Rejection> From<R> for Failure<R> {

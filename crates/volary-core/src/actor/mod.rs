@@ -5,6 +5,8 @@ mod context;
 mod fault;
 mod message;
 mod props;
+mod stash;
+mod timers;
 mod traits;
 
 pub use answer::mapped;
@@ -12,4 +14,6 @@ pub use context::{Context, Task};
 pub use fault::{Failure, Fault, IntoFailure, OrFault};
 pub use message::{Message, Rejection};
 pub use props::{Dispatcher, Props};
+pub use stash::{StashFull, Stashed};
+pub use timers::ReceiveTimeout;
 pub use traits::{Actor, Handler, Product, Respond, SyncHandler};

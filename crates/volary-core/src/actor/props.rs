@@ -44,6 +44,7 @@ pub struct Props {
     pub(crate) dispatcher: Dispatcher,
     pub(crate) on_fault: Directive,
     pub(crate) supervision: Option<Arc<Supervision>>,
+    pub(crate) stash: Option<usize>,
 }
 
 impl Props {
@@ -75,6 +76,17 @@ impl Props {
     /// ```
     pub fn dispatcher(mut self, dispatcher: Dispatcher) -> Self {
         self.dispatcher = dispatcher;
+        self
+    }
+
+    /// How many messages the actor may put aside at a time; 1,024 unless said otherwise.
+    ///
+    /// ```
+    /// # use volary_core::Props;
+    /// let _ = Props::new().stash(10_000);
+    /// ```
+    pub fn stash(mut self, capacity: usize) -> Self {
+        self.stash = Some(capacity);
         self
     }
 

@@ -330,6 +330,7 @@ pub(super) fn begin_restart(cell: &Header, host: &Host) -> Alive {
     cancel_alarm(cell);
     drop_actor(cell, host);
     abort_tasks(cell);
+    cell.unstash(usize::MAX); // the next incarnation has it first
     cell.with_links(|links| {
         links.restarting = true;
         links.attempt = 0;
@@ -464,7 +465,9 @@ fn stop_children(cell: &Header, how: u32) {
     }
 }
 
+/// Ends what the incarnation has begun beside its handlers.
 fn abort_tasks(cell: &Header) {
+    cell.cancel_timers();
     let Some(extras) = cell.extras_if_any() else { return };
     let tasks = std::mem::take(&mut extras.links.lock().tasks);
     for abort in tasks.into_values() {
@@ -486,6 +489,7 @@ fn end(cell: &Header, host: &Host) -> Alive {
     supervise::forget_escalated(cell);
     cell.state.clear(HELD);
     cell.close_mailbox();
+    cell.discard_stash();
     drain_as_dead_letters(cell);
     while let Some(letter) = cell.next_letter() {
         // Left behind by a mailbox that once gave nothing when it was asked.

@@ -2,10 +2,11 @@
 //!
 //! Made on first use, so that an idle leaf pays one pointer for all of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::task::Waker;
 
+use super::timed::{Armed, TimerName};
 use super::{CellRef, Header};
 use crate::actor::Fault;
 use crate::dispatch::{Elastic, contain};
@@ -13,7 +14,7 @@ use crate::mailbox::{Bound, Letter, Mailbox, MessageTable};
 use crate::reference::{StartError, StartReport};
 use crate::supervision::{History, Supervision};
 use crate::sync::Mutex;
-use crate::time::TimerId;
+use crate::time::{Moment, TimerId};
 use crate::tree::Children;
 
 #[derive(Default)]
@@ -23,6 +24,8 @@ pub(crate) struct Extras {
     /// The thread of a pinned actor.
     pub(crate) own_dispatcher: Option<Arc<Elastic>>,
     pub(crate) supervision: Option<Arc<Supervision>>,
+    /// How many messages it may put aside.
+    pub(crate) stash: Option<usize>,
 }
 
 /// Everything under the lock.
@@ -53,6 +56,14 @@ pub(crate) struct Links {
     /// Why the start failed, for a spawner that comes to look.
     pub(crate) start_fault: Option<StartError>,
     pub(crate) next_task: u64,
+    /// Messages that the actor has put aside, and those that it wants back.
+    pub(crate) stash: VecDeque<Letter>,
+    pub(crate) returned: VecDeque<Letter>,
+    /// Messages that the actor will send to itself.
+    pub(crate) timers: BTreeMap<TimerName, Armed>,
+    pub(crate) next_timer: u64,
+    /// When a message was handled last, if somebody wants to know.
+    pub(crate) last_active: Moment,
     /// Restarts so far, for limits and delays.
     pub(crate) history: Option<Box<History>>,
     /// Children that wait for what becomes of this actor, with faults that it has not taken up yet.

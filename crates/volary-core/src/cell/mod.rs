@@ -10,8 +10,10 @@ mod header;
 mod here;
 pub(crate) mod lifecycle;
 mod links;
+mod stash;
 pub(crate) mod state;
 mod supervise;
+mod timed;
 mod typed;
 mod waker;
 
@@ -20,6 +22,7 @@ pub(crate) use header::{Birth, CellRef, Header, WeakCell};
 pub(crate) use here::Here;
 pub(crate) use lifecycle::Phase;
 pub(crate) use links::{Extras, Links, MailboxRule, Watcher};
+pub(crate) use timed::Plan;
 pub use typed::MessageList;
 pub use typed::message_table;
 pub(crate) use typed::{cell_table, create};

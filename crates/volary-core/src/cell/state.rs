@@ -64,6 +64,9 @@ pub(crate) const REINSTATE: u32 = 1 << 17;
 /// A child handed its fault up.
 pub(crate) const ESCALATED: u32 = 1 << 18;
 
+/// Messages that were put aside are wanted back.
+pub(crate) const RETURNED: u32 = 1 << 19;
+
 pub(crate) struct StateWord(AtomicU32);
 
 /// What `finish_rest` found.

@@ -10,6 +10,7 @@ use std::ptr::NonNull;
 use super::directory::Directory;
 use super::header::{Birth, CellRef, CellTable, Header};
 use super::here::Here;
+use super::timed::Timed;
 use crate::actor::{Actor, Context, Failure, Fault, Message, Product, Respond};
 use crate::dispatch::{Ending, Host, Step, contain, launch};
 use crate::events::{DeadReason, Terminated};
@@ -233,6 +234,20 @@ pub const fn message_table<A: Respond<M>, M: Message>() -> &'static MessageTable
     }
 }
 
+/// The table of message `M` from a timer of actor `A`.
+pub(super) const fn timed_table<A: Respond<M>, M: Message>() -> &'static MessageTable {
+    const {
+        &MessageTable {
+            run: run_timed::<A, M>,
+            discard: discard_timed::<M>,
+            unbox: unbox::<Timed<M>>,
+            words: payload_words::<Timed<M>>(),
+            message: TypeId::of::<M>,
+            name: type_name::<M>,
+        }
+    }
+}
+
 /// Handles one message.
 unsafe fn run<A: Respond<M>, M: Message>(cell: &Header, host: &Host, incoming: Incoming) -> Step {
     // SAFETY: the table in the record is this one, so the payload is an `M`, taken once.
@@ -241,21 +256,56 @@ unsafe fn run<A: Respond<M>, M: Message>(cell: &Header, host: &Host, incoming: I
         return Step::Done;
     }
     let reply = ReplyTo::<M::Reply, M::Rejection>::from_slot(incoming.envelope.reply);
+    // SAFETY: as the caller promised.
+    unsafe { handle::<A, M>(cell, host, incoming.envelope.sender, message, reply) }
+}
+
+/// Handles the message of a timer, if that is still set.
+unsafe fn run_timed<A: Respond<M>, M: Message>(cell: &Header, host: &Host, incoming: Incoming) -> Step {
+    // SAFETY: as in `run`.
+    let timed: Timed<M> = unsafe { incoming.take() };
+    if !cell.is_wanted(&timed) {
+        drop_timed(cell, timed);
+        return Step::Done;
+    }
+    let reply = ReplyTo::<M::Reply, M::Rejection>::from_slot(None);
+    // SAFETY: as the caller promised.
+    unsafe { handle::<A, M>(cell, host, incoming.envelope.sender, timed.message, reply) }
+}
+
+/// The message of a timer is nobody's loss: it ends with the timer.
+unsafe fn discard_timed<M: Message>(cell: &Header, incoming: Incoming, _: DeadReason) {
+    // SAFETY: as in `run`.
+    let timed: Timed<M> = unsafe { incoming.take() };
+    drop_timed(cell, timed);
+}
+
+fn drop_timed<M>(cell: &Header, timed: Timed<M>) {
+    if let Err(fault) = contain(|| drop(timed)) {
+        cell.system().report_hook_fault(cell, "drop", &fault);
+    }
+}
+
+/// # Safety
+/// The caller owns the actor, which is an `A`.
+#[inline]
+unsafe fn handle<A: Respond<M>, M: Message>(
+    cell: &Header,
+    host: &Host,
+    sender: u64,
+    message: M,
+    reply: ReplyTo<M::Reply, M::Rejection>,
+) -> Step {
     if !A::IMMEDIATE {
         // SAFETY: the caller owns the actor, which is an `A` and stays there while the handler runs.
         return unsafe {
-            launch::<A, _, _>(cell, host, incoming.envelope.sender, |ctx| {
+            launch::<A, _, _>(cell, host, sender, |ctx| {
                 (*actor_ptr::<A>(cell)).respond(message, reply, ctx)
             })
         };
     }
     // SAFETY: as above, for the time of the call.
-    let (mut context, actor) = unsafe {
-        (
-            Context::new(Here::new(cell), incoming.envelope.sender),
-            &mut *actor_ptr::<A>(cell),
-        )
-    };
+    let (mut context, actor) = unsafe { (Context::new(Here::new(cell), sender), &mut *actor_ptr::<A>(cell)) };
     let answered = match contain(|| actor.handle_now(message, &mut context)) {
         // An answer that nobody waits for is dropped here, and its drop is user code.
         Ok(Ok(answer)) if std::mem::needs_drop::<M::Reply>() => contain(|| reply.send(answer)),
@@ -264,6 +314,10 @@ unsafe fn run<A: Respond<M>, M: Message>(cell: &Header, host: &Host, incoming: I
             Ok(())
         }
         Ok(Err(Failure::Rejected(rejection))) => contain(|| reply.reject(rejection)),
+        Ok(Err(Failure::Stashed(stashed))) => {
+            stashed.keep(reply);
+            Ok(())
+        }
         Ok(Err(Failure::Fault(fault))) | Err(fault) => {
             reply.fail(&fault);
             Err(fault)

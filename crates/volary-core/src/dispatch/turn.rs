@@ -5,7 +5,7 @@ use super::contain::contain;
 use super::host::{Ambient, Host};
 use crate::actor::Fault;
 use crate::cell::lifecycle::{self, Alive};
-use crate::cell::state::{CONTROL, DEAD, DRAIN, HIGH, KILL, PAUSED, Rest, SLOW, SUSPENDED, WOKEN};
+use crate::cell::state::{CONTROL, DEAD, DRAIN, HIGH, KILL, PAUSED, RETURNED, Rest, SLOW, SUSPENDED, WOKEN};
 use crate::cell::{Header, Here, Phase};
 use crate::events::DeadReason;
 use crate::mailbox::{Incoming, Peek};
@@ -127,6 +127,7 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
                     return yielded(cell);
                 }
                 mail.left -= 1;
+                mail.handled += 1;
                 cell.state.clear(WOKEN);
                 if lifecycle::resume_frame(cell, host) == Alive::No {
                     return TurnEnd::Gone;
@@ -134,9 +135,23 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
                 continue;
             }
             // Only a wake-up or a control message brings it on.
+            mail.note(cell);
             cell.state.begin_rest();
             if cell.state.finish_rest() == Rest::Idle {
                 return TurnEnd::Rested;
+            }
+            continue;
+        }
+        if state & RETURNED != 0 {
+            if mail.left == 0 {
+                mail.note(cell);
+                return yielded(cell);
+            }
+            mail.left -= 1;
+            mail.handled += 1;
+            let step = cell.run_returned(host);
+            if !matches!(step, Step::Done) && lifecycle::after_step(cell, host, step) == Alive::No {
+                return TurnEnd::Gone;
             }
             continue;
         }
@@ -151,7 +166,10 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
         }
         match pause {
             Pause::Look => {}
-            Pause::Budget => return yielded(cell),
+            Pause::Budget => {
+                mail.note(cell);
+                return yielded(cell);
+            }
             Pause::Gone => return TurnEnd::Gone,
             Pause::Pending => {
                 // A sender is between reserving and publishing; if it was put to sleep there,
@@ -172,6 +190,7 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
                     }
                     continue;
                 }
+                mail.note(cell);
                 // SAFETY: we own the actor, so we are the one reader of its log.
                 unsafe { cell.log.settle(cell) };
                 if state & HIGH != 0 {
@@ -260,6 +279,14 @@ impl Mail {
                 Peek::Pending => return Pause::Pending,
                 Peek::Empty => return Pause::Empty,
             }
+        }
+    }
+
+    /// Notes that messages were handled, for those who wait for the actor to be idle.
+    #[inline]
+    fn note(&mut self, cell: &Header) {
+        if self.handled > 0 && cell.log.is_watched() {
+            cell.note_activity();
         }
     }
 

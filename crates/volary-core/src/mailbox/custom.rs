@@ -130,6 +130,16 @@ impl Letter {
         (self.table.name)()
     }
 
+    /// Whoever asked waits for this letter to be handled.
+    pub(crate) fn set_reply(&mut self, reply: NonNull<ReplySlot>) {
+        self.reply = Some(reply);
+    }
+
+    /// Hands the message to its handler.
+    pub(crate) fn hand_over(self, handle: impl FnOnce(Incoming) -> Step) -> Step {
+        self.open(|_, incoming| handle(incoming)).unwrap_or(Step::Done)
+    }
+
     /// Tells one letter from another.
     pub(crate) fn identity(&self) -> u64 {
         self.number
@@ -214,8 +224,7 @@ unsafe fn ring(cell: &Header, host: &Host, _: Incoming) -> Step {
     let Some(letter) = cell.next_letter() else {
         return Step::Done;
     };
-    let delivered = letter.open(|_, incoming| crate::dispatch::deliver(cell, host, incoming));
-    delivered.unwrap_or(Step::Done)
+    letter.hand_over(|incoming| crate::dispatch::deliver(cell, host, incoming))
 }
 
 unsafe fn ring_in_vain(cell: &Header, _: Incoming, reason: DeadReason) {

@@ -220,6 +220,8 @@ pub(crate) struct Log {
     guarded: bool,
     /// There is something besides mail to look at; set after it can be seen.
     notice: AtomicBool,
+    /// Somebody wants to know when the reader was active last. Reader only.
+    watched: std::cell::Cell<bool>,
 }
 
 // SAFETY: writers touch only atomics and the room that they reserved; `head` and `offset` are
@@ -259,6 +261,7 @@ impl Log {
             offset: std::cell::Cell::new(0),
             guarded,
             notice: AtomicBool::new(false),
+            watched: std::cell::Cell::new(false),
         }
     }
 
@@ -441,6 +444,16 @@ impl Log {
     /// A swap and not a store: of several notices the reader takes, it must see what all were about.
     pub(crate) fn give_notice(&self) {
         self.notice.swap(true, AcqRel);
+    }
+
+    /// The reader says whether it is to note when it was active.
+    pub(crate) fn watch_activity(&self, watched: bool) {
+        self.watched.set(watched);
+    }
+
+    #[inline]
+    pub(crate) fn is_watched(&self) -> bool {
+        self.watched.get()
     }
 
     #[inline]

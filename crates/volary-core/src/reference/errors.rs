@@ -277,6 +277,9 @@ pub enum SpawnError {
         /// What was asked for.
         capacity: usize,
     },
+    /// A stash needs room for at least one message.
+    #[error("a stash needs a capacity of at least 1, not 0")]
+    Stash,
     /// The supervision makes no sense.
     #[error(transparent)]
     Supervision(#[from] crate::supervision::SupervisionError),

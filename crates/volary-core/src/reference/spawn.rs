@@ -148,6 +148,20 @@ impl<F> Spawn<F> {
         self
     }
 
+    /// How many messages the actor may put aside; see [`Context::stash`](crate::Context::stash).
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # struct Door; impl Actor for Door {}
+    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
+    /// system.spawn(|| Door).stash(100).await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn stash(mut self, capacity: usize) -> Self {
+        self.props = Some(self.props.unwrap_or_default().stash(capacity));
+        self
+    }
+
     /// Says in detail what happens on a fault: directives by type, limit, backoff, siblings.
     ///
     /// ```
@@ -392,16 +406,20 @@ fn extras_for(system: &SystemCore, props: &Props) -> Result<Option<Box<Extras>>,
     let own_dispatcher = (props.dispatcher == Dispatcher::Pinned)
         .then(|| system.pinned_thread())
         .flatten();
+    if props.stash == Some(0) {
+        return Err(SpawnError::Stash);
+    }
     if let Some(supervision) = &props.supervision {
         supervision.validate()?;
     }
-    if !mailbox.is_guarded() && own_dispatcher.is_none() && props.supervision.is_none() {
+    if !mailbox.is_guarded() && own_dispatcher.is_none() && props.supervision.is_none() && props.stash.is_none() {
         return Ok(None);
     }
     Ok(Some(Box::new(Extras {
         mailbox,
         own_dispatcher,
         supervision: props.supervision.clone(),
+        stash: props.stash,
         ..Extras::default()
     })))
 }

@@ -1,0 +1,143 @@
+//! Timers of an actor, as its handlers see them.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::time::Duration;
+
+use super::context::Context;
+use super::message::Message;
+use super::traits::{Actor, Respond};
+use crate::cell::Plan;
+
+/// Under what name the receive timeout is kept; users' names cannot begin like this.
+const RECEIVE_TIMEOUT: &str = "volary-receive-timeout";
+
+/// Nothing has come for a while; see [`Context::set_receive_timeout`].
+///
+/// ```
+/// # use volary_core::*;
+/// # struct Session; impl Actor for Session {}
+/// impl SyncHandler<ReceiveTimeout> for Session {
+///     fn handle(&mut self, _: ReceiveTimeout, ctx: &mut Context<Self>) -> Result<(), Failure> {
+///         ctx.stop();
+///         Ok(())
+///     }
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReceiveTimeout;
+
+impl Message for ReceiveTimeout {
+    type Reply = ();
+    type Rejection = Infallible;
+}
+
+impl<A: Actor> Context<A> {
+    /// Sends `message` to this actor after `delay`. A timer of the same name is replaced, even if its message
+    /// waits in the mailbox already. It ends with this incarnation of the actor.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_core::*;
+    /// # #[derive(Clone)] struct Expire;
+    /// # impl Message for Expire { type Reply = (); type Rejection = std::convert::Infallible; }
+    /// # fn f<A: Actor + Respond<Expire>>(ctx: &mut Context<A>) {
+    /// ctx.set_timer("expire", Duration::from_secs(30), Expire);
+    /// # }
+    /// ```
+    pub fn set_timer<M: Message>(&mut self, name: impl Into<Cow<'static, str>>, delay: Duration, message: M)
+    where
+        A: Respond<M>,
+    {
+        self.here()
+            .set_timer::<A, M>(name.into(), Plan::Once(delay), message, |_| None);
+    }
+
+    /// Sends copies of `message` to this actor at a fixed rate, the first after `every`. A copy that would come
+    /// while the one before still waits in the mailbox is left out. Otherwise as [`set_timer`](Context::set_timer).
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_core::*;
+    /// # #[derive(Clone)] struct Report;
+    /// # impl Message for Report { type Reply = (); type Rejection = std::convert::Infallible; }
+    /// # fn f<A: Actor + Respond<Report>>(ctx: &mut Context<A>) {
+    /// ctx.set_interval("report", Duration::from_secs(1), Report);
+    /// # }
+    /// ```
+    pub fn set_interval<M: Message + Clone>(&mut self, name: impl Into<Cow<'static, str>>, every: Duration, message: M)
+    where
+        A: Respond<M>,
+    {
+        let every = every.max(SHORTEST);
+        self.here()
+            .set_timer::<A, M>(name.into(), Plan::Every(every), message, |message| {
+                Some(message.clone())
+            });
+    }
+
+    /// Forgets a timer; its message, if it waits in the mailbox, is not delivered. False: there is none.
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # fn f<A: Actor>(ctx: &mut Context<A>) {
+    /// let was_set = ctx.cancel_timer("expire");
+    /// # }
+    /// ```
+    pub fn cancel_timer(&mut self, name: &str) -> bool {
+        self.here().cancel_timer(name)
+    }
+
+    /// The names of the timers that are set.
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # fn f<A: Actor>(ctx: &Context<A>) {
+    /// for name in ctx.timers() {
+    ///     println!("{name}");
+    /// }
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn timers(&self) -> Vec<String> {
+        let mut names = self.here().timer_names();
+        names.retain(|name| name != RECEIVE_TIMEOUT);
+        names
+    }
+
+    /// Sends [`ReceiveTimeout`] to this actor when no message was handled for `idle`, and again after as long.
+    /// A suspended handler is not idle.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_core::*;
+    /// # fn f<A: Actor + Respond<ReceiveTimeout>>(ctx: &mut Context<A>) {
+    /// ctx.set_receive_timeout(Duration::from_secs(60));
+    /// # }
+    /// ```
+    pub fn set_receive_timeout(&mut self, idle: Duration)
+    where
+        A: Respond<ReceiveTimeout>,
+    {
+        let plan = Plan::Idle(idle.max(SHORTEST));
+        self.here().log.watch_activity(true);
+        self.here()
+            .set_timer::<A, _>(RECEIVE_TIMEOUT.into(), plan, ReceiveTimeout, |message| Some(*message));
+    }
+
+    /// Takes it back.
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # fn f<A: Actor>(ctx: &mut Context<A>) {
+    /// ctx.cancel_receive_timeout();
+    /// # }
+    /// ```
+    pub fn cancel_receive_timeout(&mut self) {
+        self.here().log.watch_activity(false);
+        self.here().cancel_timer(RECEIVE_TIMEOUT);
+    }
+}
+
+/// Shorter periods would be all there is to do.
+const SHORTEST: Duration = Duration::from_millis(1);
