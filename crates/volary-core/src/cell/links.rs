@@ -118,7 +118,7 @@ impl Header {
     /// Messages were taken: calls senders that wait for room.
     pub(crate) fn made_room(&self, busy: bool) {
         if let Some(bound) = self.bound() {
-            bound.made_room(self.log.taken(), busy, || self.log.depth());
+            bound.made_room(busy, || self.log.depth());
         }
     }
 

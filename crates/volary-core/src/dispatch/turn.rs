@@ -162,7 +162,8 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
         let pause = mail.read(cell, host);
         if cell.log.reader_is_guarded() && !matches!(pause, Pause::Gone) {
             // One that has only used up its budget comes again at once.
-            cell.made_room(matches!(pause, Pause::Budget) && state & SLOW == 0);
+            let busy = matches!(pause, Pause::Budget) && state & SLOW == 0;
+            cell.made_room(busy);
         }
         match pause {
             Pause::Look => {}

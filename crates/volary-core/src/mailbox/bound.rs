@@ -5,8 +5,9 @@
 //! room for certain, and look again only there. The reader looks for waiting senders every few
 //! messages and whenever it pauses, and calls as many as there is room for.
 //!
-//! Senders wait in line: a newcomer does not pass those who wait, and who was called and found the
-//! place taken (a `tell` never waits) keeps its place in the line.
+//! Senders wait in line: a newcomer does not pass those who wait, nobody else is called for a place
+//! until who was called for it has come or left, and who finds it taken (a `tell` never waits) keeps its
+//! place in the line.
 
 use std::collections::VecDeque;
 use std::task::Waker;
@@ -35,9 +36,8 @@ struct Queue {
     next_ticket: u64,
     /// In the order of their tickets.
     senders: VecDeque<(u64, Waker)>,
-    /// How many were called last, and how far the reader was then.
+    /// How many were called and have not come yet; their places are theirs.
     called: u64,
-    called_at: u64,
 }
 
 impl Bound {
@@ -83,6 +83,7 @@ impl Bound {
     pub(crate) fn wait(&self, ticket: Option<u64>, waker: &Waker) -> u64 {
         let waker = waker.clone();
         let mut queue = self.queue.lock();
+        let again = ticket.is_some();
         let ticket = ticket.unwrap_or_else(|| {
             queue.next_ticket += 1;
             queue.next_ticket
@@ -91,6 +92,7 @@ impl Bound {
             Ok(place) => Some(std::mem::replace(&mut queue.senders[place].1, waker)),
             Err(place) => {
                 queue.senders.insert(place, (ticket, waker));
+                queue.called -= u64::from(again && queue.called > 0);
                 None
             }
         };
@@ -103,49 +105,47 @@ impl Bound {
         ticket
     }
 
-    /// A sender does not wait any more. If it was called and did not use its place, the next one may
-    /// have it.
-    pub(crate) fn leave(&self, ticket: u64, sent: bool) {
-        let (left, next) = {
-            let mut queue = self.queue.lock();
-            match queue.place(ticket) {
-                Ok(place) => (queue.senders.remove(place), None),
-                Err(_) if sent => (None, None),
-                Err(_) => (None, queue.senders.pop_front()),
+    /// A sender does not wait any more, having sent or not. The caller then calls [`made_room`]: what it had may
+    /// be somebody else's now.
+    ///
+    /// [`made_room`]: Bound::made_room
+    pub(crate) fn leave(&self, ticket: u64) {
+        let mut queue = self.queue.lock();
+        let left = match queue.place(ticket) {
+            Ok(place) => queue.senders.remove(place),
+            Err(_) => {
+                queue.called = queue.called.saturating_sub(1);
+                None
             }
         };
-        drop(left);
-        if let Some((_, waker)) = next {
-            wake(waker);
-        }
+        drop(queue);
+        drop(left); // not under the lock: it is anybody's code
+        fence(SeqCst);
     }
 
-    /// The reader has taken messages and is at `taken`; `depth` says how many are left. As many are
-    /// called as there is room for; while the reader is busy, only once half of it is free.
+    /// There may be room: `depth` says how many messages wait. As many senders are called as there are places
+    /// that nobody was called for yet; while the reader is busy, only once half of the mailbox is free.
     #[inline]
-    pub(crate) fn made_room(&self, taken: u64, busy: bool, depth: impl FnOnce() -> u64) {
+    pub(crate) fn made_room(&self, busy: bool, depth: impl FnOnce() -> u64) {
         fence(SeqCst);
         if self.waiting.load(Relaxed) {
-            self.call_some(taken, busy, depth());
+            self.call_some(busy, depth);
         }
     }
 
     #[cold]
-    fn call_some(&self, taken: u64, busy: bool, depth: u64) {
+    fn call_some(&self, busy: bool, depth: impl FnOnce() -> u64) {
+        let mut queue = self.queue.lock();
+        // Read under the lock, so that whoever comes last has seen everything before it.
+        let depth = depth();
         // Calling somebody for each place would have sender and reader take turns message by message.
-        let most = if busy { self.capacity / 2 } else { self.capacity - 1 };
-        if depth > most {
+        if busy && depth > self.capacity / 2 {
             return;
         }
-        let mut queue = self.queue.lock();
-        let since = sequence_distance(taken, queue.called_at);
-        if depth > 0 && since >= 0 && (since as u64) < queue.called {
-            return; // those who were called are still on their way
-        }
-        let room = (self.capacity - depth).min(queue.senders.len() as u64);
-        queue.called = room;
-        queue.called_at = taken;
-        let called: Vec<_> = queue.senders.drain(..room as usize).collect();
+        let room = self.capacity.saturating_sub(depth + queue.called);
+        let count = room.min(queue.senders.len() as u64);
+        queue.called += count;
+        let called: Vec<_> = queue.senders.drain(..count as usize).collect();
         if queue.senders.is_empty() {
             self.waiting.store(false, Relaxed);
         }
@@ -158,6 +158,7 @@ impl Bound {
         let senders = {
             let mut queue = self.queue.lock();
             self.waiting.store(false, Relaxed);
+            queue.called += queue.senders.len() as u64;
             std::mem::take(&mut queue.senders)
         };
         senders.into_iter().for_each(|(_, waker)| wake(waker));
@@ -199,13 +200,12 @@ mod loom_model {
                 let (bound, taken, flag) = (bound.clone(), taken.clone(), flag.clone());
                 thread::spawn(move || {
                     let ticket = bound.wait(None, &flag.into());
-                    let now = taken.load(Acquire);
-                    bound.made_room(now, false, || 1 - now);
+                    bound.made_room(false, || 1 - taken.load(SeqCst));
                     ticket
                 })
             };
-            taken.store(1, Release);
-            bound.made_room(1, false, || 0);
+            taken.store(1, SeqCst);
+            bound.made_room(false, || 0);
             let ticket = sender.join().unwrap();
             assert!(
                 flag.0.load(SeqCst) && bound.may_try(Some(ticket)),
@@ -224,9 +224,12 @@ mod loom_model {
             bound.wait(None, &flags[1].clone().into());
             let quitter = {
                 let bound = bound.clone();
-                thread::spawn(move || bound.leave(first, false))
+                thread::spawn(move || {
+                    bound.leave(first);
+                    bound.made_room(false, || 0);
+                })
             };
-            bound.made_room(1, false, || 0);
+            bound.made_room(false, || 0);
             quitter.join().unwrap();
             assert!(flags[1].0.load(SeqCst), "the place was lost");
         });
@@ -268,23 +271,26 @@ mod tests {
                 .map(|(ticket, _)| *ticket)
                 .collect::<Vec<_>>()
         };
-        bound.made_room(1, true, || 3);
+        bound.made_room(true, || 3);
         assert_eq!(
             waiting(),
             tickets,
             "a busy reader calls nobody before half of it is free"
         );
-        bound.made_room(2, true, || 2);
+        bound.made_room(true, || 2);
         assert_eq!(waiting(), tickets[2..]);
-        bound.made_room(3, true, || 1);
+        bound.made_room(false, || 2);
         assert_eq!(waiting(), tickets[2..], "the two that were called have not come yet");
         bound.wait(Some(tickets[1]), Waker::noop());
         assert_eq!(waiting(), tickets[1..], "who was called in vain is first again");
-        bound.made_room(4, false, || 3);
-        assert_eq!(waiting(), tickets[2..], "a reader that pauses calls for a single place");
-        bound.leave(tickets[1], false);
-        assert_eq!(waiting(), tickets[3..], "and passes it on if it is not used");
-        bound.made_room(5, false, || 0);
+        bound.made_room(false, || 2);
+        assert_eq!(waiting(), tickets[2..], "and is called again");
+        bound.leave(tickets[1]);
+        bound.made_room(false, || 2);
+        assert_eq!(waiting(), tickets[3..], "its place is passed on");
+        bound.leave(tickets[0]);
+        bound.leave(tickets[2]);
+        bound.made_room(false, || 0);
         assert_eq!(waiting(), []);
         assert!(bound.may_try(None));
     }

@@ -410,11 +410,6 @@ impl Log {
             .cast_unsigned()
     }
 
-    /// How many records the reader has taken.
-    pub(crate) fn taken(&self) -> u64 {
-        self.taken.load(Relaxed)
-    }
-
     /// How many records are waiting, roughly when others write or read.
     pub(crate) fn depth(&self) -> u64 {
         self.depth_at(self.word.load(Acquire))

@@ -97,7 +97,9 @@ impl<'a, M: Message> IntoFuture for Ask<'a, M> {
         if envelope.deadline != 0 {
             let left = envelope.deadline.saturating_sub(system.now().nanos());
             if left == 0 {
-                drop(self.message); // nobody waits for what it would lead to
+                // Nobody waits for what it would lead to.
+                drop(self.message);
+                system.count_refused();
                 return AskFuture::new(self.target, State::Late);
             }
             patience = patience.min(left);

@@ -84,13 +84,13 @@ impl<M: Message> Future for SendFuture<'_, M> {
                 };
                 match (attempted, waits) {
                     (Ok(()), _) => {
-                        self.leave(true);
+                        self.leave();
                         return Poll::Ready(Ok(()));
                     }
                     (Err((Refusal::Full, message)), Some(_)) => self.message = Some(message),
                     (Err((refusal, message)), _) => {
                         self.target.system().count_refused();
-                        self.leave(false);
+                        self.leave();
                         return Poll::Ready(Err(SendError::Refused(TellError::new(refusal, message))));
                     }
                 }
@@ -106,7 +106,7 @@ impl<M: Message> Future for SendFuture<'_, M> {
                 && let Some(message) = self.message.take()
             {
                 self.target.system().count_refused();
-                self.leave(false);
+                self.leave();
                 return Poll::Ready(Err(SendError::Timeout(message)));
             }
             self.set_timer(task);
@@ -138,21 +138,22 @@ impl<M: Message> SendFuture<'_, M> {
     }
 
     /// Gives up the place among those who wait.
-    fn leave(&mut self, sent: bool) {
+    fn leave(&mut self) {
         if let Some(timer) = self.timer.take() {
             self.target.system().timers().cancel(timer);
         }
         if let Some(ticket) = self.ticket.take()
             && let Some(bound) = self.waits()
         {
-            bound.leave(ticket, sent);
+            bound.leave(ticket);
+            self.target.made_room(false);
         }
     }
 }
 
 impl<M: Message> Drop for SendFuture<'_, M> {
     fn drop(&mut self) {
-        self.leave(false);
+        self.leave();
     }
 }
 
