@@ -682,3 +682,23 @@ fn l10_a_drain_of_a_held_actor_ends_it() {
         system.stop().await.unwrap();
     });
 }
+
+/// Two children escalate at once: the parent restarts for the first, which ends both. What the second
+/// handed up belongs to the past, and must not crash the new incarnation.
+#[test]
+fn l10_a_fault_of_a_child_that_is_gone_does_not_crash_the_next_incarnation() {
+    seeds(|env| async move {
+        let system = simulated(&env).await;
+        let log = Log::new();
+        let staff = vec![("a", escalating()), ("b", escalating())];
+        let (boss, old) = a_boss(&system, &log, restart(), staff).await;
+        old[0].tell(FailDisk).unwrap();
+        old[1].tell(FailDisk).unwrap();
+        old[0].terminated().await;
+        old[1].terminated().await;
+        system.sleep(10 * MS).await;
+        assert_eq!(log.count("boss started"), 2, "{:?}", log.all());
+        assert!(boss.is_alive());
+        system.stop().await.unwrap();
+    });
+}

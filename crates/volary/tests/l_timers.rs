@@ -331,3 +331,92 @@ async fn l21_timers_work_on_threads() {
     .await;
     soon("the stop", system.stop()).await.unwrap();
 }
+
+/// A message that panics when it is copied the second time, or when it is dropped.
+#[derive(Message)]
+struct Fragile {
+    copies: Arc<std::sync::atomic::AtomicUsize>,
+    drop_fails: bool,
+}
+
+impl Clone for Fragile {
+    fn clone(&self) -> Self {
+        let copies = self.copies.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        assert!(copies != 1, "the second copy fails");
+        Fragile {
+            copies: self.copies.clone(),
+            drop_fails: false,
+        }
+    }
+}
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        assert!(!self.drop_fails || std::thread::panicking(), "the drop fails");
+    }
+}
+
+struct Keeper {
+    handled: usize,
+}
+
+#[actor]
+impl Keeper {
+    fn wind(&mut self, drop_fails: bool, ctx: &mut Context<Self>) {
+        let copies = Arc::default();
+        ctx.set_interval("fragile", 100 * MS, Fragile { copies, drop_fails });
+    }
+    fn handled(&mut self) -> usize {
+        self.handled
+    }
+    #[handles]
+    fn fragile(&mut self, _: Fragile) {
+        self.handled += 1;
+    }
+}
+
+#[test]
+fn s11_a_timer_whose_message_cannot_be_copied_goes_on_with_the_next() {
+    seeds(|env| async move {
+        let system = simulated(&env).await;
+        let keeper = system.spawn(|| Keeper { handled: 0 }).await.unwrap();
+        keeper.ask(Wind { drop_fails: false }).await.unwrap();
+        system.sleep(550 * MS).await;
+        assert_eq!(keeper.ask(Handled).await.unwrap(), 4, "five ticks, one of which failed");
+        assert_eq!(system.metrics().faults, 1);
+        system.stop().await.unwrap();
+    });
+}
+
+#[test]
+fn s11_a_timer_whose_message_panics_in_drop_is_contained() {
+    seeds(|env| async move {
+        let system = simulated(&env).await;
+        let keeper = system.spawn(|| Keeper { handled: 0 }).await.unwrap();
+        keeper.ask(Wind { drop_fails: true }).await.unwrap();
+        keeper.restart(); // drops the timer and its message
+        assert_eq!(keeper.ask(Handled).await.unwrap(), 0);
+        keeper.ask(Wind { drop_fails: true }).await.unwrap();
+        keeper.stop();
+        keeper.terminated().await;
+        assert_eq!(system.metrics().faults, 2);
+        system.stop().await.unwrap();
+    });
+}
+
+#[test]
+fn l21_a_timer_may_have_any_name_beside_the_receive_timeout() {
+    seeds(|env| async move {
+        let system = simulated(&env).await;
+        let log = Log::new();
+        let clock = system.spawn(Clock::make(&system, &log)).await.unwrap();
+        clock.ask(IdleAfter { time: 100 * MS }).await.unwrap();
+        let name = "volary-receive-timeout";
+        let after = 50 * MS;
+        clock.ask(Once { name, after, number: 3 }).await.unwrap();
+        assert_eq!(clock.ask(Names).await.unwrap(), [name]);
+        system.sleep(200 * MS).await;
+        assert_eq!(log.all(), ["3@5", "idle@15"]);
+        system.stop().await.unwrap();
+    });
+}

@@ -7,10 +7,10 @@ use std::time::Duration;
 use super::context::Context;
 use super::message::Message;
 use super::traits::{Actor, Respond};
-use crate::cell::Plan;
+use crate::cell::{Plan, TimerName};
 
-/// Under what name the receive timeout is kept; users' names cannot begin like this.
-const RECEIVE_TIMEOUT: &str = "volary-receive-timeout";
+/// Shorter periods would be all there is to do.
+const SHORTEST: Duration = Duration::from_millis(1);
 
 /// Nothing has come for a while; see [`Context::set_receive_timeout`].
 ///
@@ -50,10 +50,10 @@ impl<A: Actor> Context<A> {
         A: Respond<M>,
     {
         self.here()
-            .set_timer::<A, M>(name.into(), Plan::Once(delay), message, |_| None);
+            .set_timer::<A, M>(TimerName::Named(name.into()), Plan::Once(delay), message, |_| None);
     }
 
-    /// Sends copies of `message` to this actor at a fixed rate, the first after `every`. A copy that would come
+    /// Sends copies of `message` to this actor at a fixed rate, the first after `every` (a millisecond at least). A copy that would come
     /// while the one before still waits in the mailbox is left out. Otherwise as [`set_timer`](Context::set_timer).
     ///
     /// ```
@@ -71,7 +71,7 @@ impl<A: Actor> Context<A> {
     {
         let every = every.max(SHORTEST);
         self.here()
-            .set_timer::<A, M>(name.into(), Plan::Every(every), message, |message| {
+            .set_timer::<A, M>(TimerName::Named(name.into()), Plan::Every(every), message, |message| {
                 Some(message.clone())
             });
     }
@@ -84,8 +84,8 @@ impl<A: Actor> Context<A> {
     /// let was_set = ctx.cancel_timer("expire");
     /// # }
     /// ```
-    pub fn cancel_timer(&mut self, name: &str) -> bool {
-        self.here().cancel_timer(name)
+    pub fn cancel_timer(&mut self, name: impl Into<Cow<'static, str>>) -> bool {
+        self.here().cancel_timer(&TimerName::Named(name.into()))
     }
 
     /// The names of the timers that are set.
@@ -100,9 +100,7 @@ impl<A: Actor> Context<A> {
     /// ```
     #[must_use]
     pub fn timers(&self) -> Vec<String> {
-        let mut names = self.here().timer_names();
-        names.retain(|name| name != RECEIVE_TIMEOUT);
-        names
+        self.here().timer_names()
     }
 
     /// Sends [`ReceiveTimeout`] to this actor when no message was handled for `idle`, and again after as long.
@@ -122,7 +120,9 @@ impl<A: Actor> Context<A> {
         let plan = Plan::Idle(idle.max(SHORTEST));
         self.here().log.watch_activity(true);
         self.here()
-            .set_timer::<A, _>(RECEIVE_TIMEOUT.into(), plan, ReceiveTimeout, |message| Some(*message));
+            .set_timer::<A, _>(TimerName::ReceiveTimeout, plan, ReceiveTimeout, |message| {
+                Some(*message)
+            });
     }
 
     /// Takes it back.
@@ -135,9 +135,6 @@ impl<A: Actor> Context<A> {
     /// ```
     pub fn cancel_receive_timeout(&mut self) {
         self.here().log.watch_activity(false);
-        self.here().cancel_timer(RECEIVE_TIMEOUT);
+        self.here().cancel_timer(&TimerName::ReceiveTimeout);
     }
 }
-
-/// Shorter periods would be all there is to do.
-const SHORTEST: Duration = Duration::from_millis(1);

@@ -344,7 +344,6 @@ pub(super) fn begin_restart(cell: &Header, host: &Host) -> Alive {
         }
         return alive;
     }
-    supervise::forget_escalated(cell); // they are about to end
     cell.phase.set(Phase::Clearing);
     stop_children(cell, STOP);
     continue_after_children(cell, host)
@@ -364,6 +363,7 @@ fn continue_after_children(cell: &Header, host: &Host) -> Alive {
             continue_ending(cell, host)
         }
         Phase::Clearing => {
+            supervise::forget_escalated(cell); // of children that are gone
             cell.phase.set(Phase::Starting);
             let before = cell.with_links(|links| {
                 links.sealed = false;
@@ -438,7 +438,7 @@ fn drop_frame(cell: &Header, host: &Host, ending: Ending) {
     cell.state.clear(SUSPENDED | WOKEN);
     cancel_alarm(cell);
     if let Err(fault) = dropped {
-        cell.system().report_hook_fault(cell, "drop", &fault);
+        cell.report_drop(&fault);
     }
 }
 
@@ -448,7 +448,7 @@ fn drop_actor(cell: &Header, host: &Host) {
         contain(|| unsafe { (cell.table.drop_actor)(cell) })
     });
     if let Err(fault) = dropped {
-        cell.system().report_hook_fault(cell, "drop", &fault);
+        cell.report_drop(&fault);
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) use header::{Birth, CellRef, Header, WeakCell};
 pub(crate) use here::Here;
 pub(crate) use lifecycle::Phase;
 pub(crate) use links::{Extras, Links, MailboxRule, Watcher};
-pub(crate) use timed::Plan;
+pub(crate) use timed::{Plan, TimerName};
 pub use typed::MessageList;
 pub use typed::message_table;
 pub(crate) use typed::{cell_table, create};

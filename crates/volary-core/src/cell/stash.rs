@@ -3,6 +3,8 @@
 //! What it takes back is handled before anything in the mailbox, in the order in which it was put
 //! aside. Only the actor itself does any of this, in its own turn.
 
+use std::ptr::NonNull;
+
 use super::header::Header;
 use super::state::RETURNED;
 use crate::actor::Message;
@@ -10,7 +12,6 @@ use crate::dispatch::{Host, Step, deliver};
 use crate::events::DeadReason;
 use crate::mailbox::{Envelope, Letter, MessageTable};
 use crate::reference::ReplySlot;
-use std::ptr::NonNull;
 
 /// How many messages an actor may put aside, unless its props say otherwise.
 const CAPACITY: usize = 1_024;
@@ -40,8 +41,9 @@ impl Header {
     /// Whoever asked waits for the message that was put aside. False: it is not there any more.
     pub(crate) fn attach(&self, number: u64, reply: NonNull<ReplySlot>) -> bool {
         self.with_links(|links| {
-            let letter = links.stash.iter_mut().chain(&mut links.returned);
-            match letter.into_iter().find(|letter| letter.identity() == number) {
+            // Nearly always the one that was put aside last.
+            let mut letters = links.stash.iter_mut().rev().chain(&mut links.returned);
+            match letters.find(|letter| letter.identity() == number) {
                 Some(letter) => {
                     letter.set_reply(reply);
                     true

@@ -178,9 +178,10 @@ pub(super) fn take_escalated(cell: &Header, host: &Host) -> Alive {
     faulted(cell, host, fault)
 }
 
-/// Children that waited for this actor's fate end with it.
+/// Children that waited for this actor's fate have ended; what they handed up is over.
 pub(super) fn forget_escalated(cell: &Header) {
     let Some(extras) = cell.extras_if_any() else { return };
+    cell.state.clear(ESCALATED);
     let _waiting = std::mem::take(&mut extras.links.lock().escalated);
 }
 

@@ -14,13 +14,20 @@ use std::time::Duration;
 
 use super::header::{CellRef, Header, WeakCell};
 use super::state::SUSPENDED;
-use crate::actor::{Message, Respond};
+use crate::actor::{Fault, Message, Respond};
+use crate::dispatch::contain;
 use crate::mailbox::{Envelope, MessageTable};
 use crate::reference::post_exempt;
 use crate::sync::Mutex;
 use crate::time::{Moment, TimerId};
 
-pub(crate) type TimerName = Cow<'static, str>;
+/// What a timer is set under.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum TimerName {
+    Named(Cow<'static, str>),
+    /// The receive timeout, which no name can be mistaken for.
+    ReceiveTimeout,
+}
 
 /// A timer that is set.
 pub(crate) struct Armed {
@@ -92,7 +99,14 @@ impl<M: Message> Alarm<M> {
     }
 
     fn post(&self, cell: &CellRef) {
-        let Some(message) = self.take() else { return };
+        // Copying it is user code.
+        let message = contain(|| self.take()).unwrap_or_else(|fault| {
+            cell.system().report_hook_fault(cell, "timer", &fault);
+            None
+        });
+        let Some(message) = message else {
+            return self.nothing_queued(cell);
+        };
         let timed = Timed {
             name: self.name.clone(),
             number: self.number,
@@ -106,6 +120,17 @@ impl<M: Message> Alarm<M> {
         if post_exempt(cell, self.table, envelope, timed).is_ok() && cell.state.mail() {
             cell.schedule();
         }
+    }
+
+    /// There was nothing to send; the next time there may be.
+    fn nothing_queued(&self, cell: &Header) {
+        cell.with_links(|links| {
+            if let Some(armed) = links.timers.get_mut(&self.name)
+                && armed.number == self.number
+            {
+                armed.queued = false;
+            }
+        });
     }
 
     /// When it should go off instead, if it is not time yet.
@@ -184,7 +209,7 @@ impl Header {
             message: Mutex::new(Some(message)),
             copy,
         });
-        // The entry first: the wheel may be quick.
+        // Under the lock: should the wheel be quick, it finds the entry.
         self.with_links(|links| {
             let timer = system.timers().insert(at, Waker::from(alarm));
             let armed = Armed {
@@ -199,32 +224,51 @@ impl Header {
     }
 
     /// False: there is no such timer.
-    pub(crate) fn cancel_timer(&self, name: &str) -> bool {
+    pub(crate) fn cancel_timer(&self, name: &TimerName) -> bool {
         let Some(extras) = self.extras_if_any() else {
             return false;
         };
         let armed = extras.links.lock().timers.remove(name);
         match armed {
             Some(armed) => {
-                self.system().timers().cancel(armed.timer);
+                self.disarm(&armed);
                 true
             }
             None => false,
         }
     }
 
+    /// Takes a timer off the wheel, and drops its message, which is user code.
+    fn disarm(&self, armed: &Armed) {
+        if let Err(fault) = contain(|| self.system().timers().cancel(armed.timer)) {
+            self.report_drop(&fault);
+        }
+    }
+
+    pub(super) fn report_drop(&self, fault: &Fault) {
+        self.system().report_hook_fault(self, "drop", fault);
+    }
+
+    /// Ends all timers, the receive timeout included. Called by the owner.
     pub(crate) fn cancel_timers(&self) {
         let Some(extras) = self.extras_if_any() else { return };
         let timers = std::mem::take(&mut extras.links.lock().timers);
-        for armed in timers.into_values() {
-            self.system().timers().cancel(armed.timer);
+        self.log.watch_activity(false);
+        for armed in timers.values() {
+            self.disarm(armed);
         }
     }
 
     pub(crate) fn timer_names(&self) -> Vec<String> {
-        let names = |links: &super::Links| links.timers.keys().map(|name| name.clone().into_owned()).collect();
-        self.extras_if_any()
-            .map_or_else(Vec::new, |extras| names(&extras.links.lock()))
+        let Some(extras) = self.extras_if_any() else {
+            return Vec::new();
+        };
+        let links = extras.links.lock();
+        let names = links.timers.keys().filter_map(|name| match name {
+            TimerName::Named(name) => Some(name.clone().into_owned()),
+            TimerName::ReceiveTimeout => None,
+        });
+        names.collect()
     }
 
     /// Whether the message of this timer is still wanted. One that goes off once is not set any more then.

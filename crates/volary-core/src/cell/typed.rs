@@ -282,7 +282,7 @@ unsafe fn discard_timed<M: Message>(cell: &Header, incoming: Incoming, _: DeadRe
 
 fn drop_timed<M>(cell: &Header, timed: Timed<M>) {
     if let Err(fault) = contain(|| drop(timed)) {
-        cell.system().report_hook_fault(cell, "drop", &fault);
+        cell.report_drop(&fault);
     }
 }
 

@@ -188,7 +188,7 @@ impl Supervision {
         self
     }
 
-    /// How long to wait before a restart. The mail waits as well.
+    /// How long to wait before a restart. The mail waits as well; siblings that restart with it do so at once.
     ///
     /// ```
     /// # use std::time::Duration;
