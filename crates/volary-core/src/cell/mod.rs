@@ -3,9 +3,10 @@
 //! [`header`] is what every cell has whatever actor lives in it, and the counted pointer to it;
 //! [`typed`] adds the actor and its factory; [`state`] is the word that says who may run it;
 //! [`links`] holds what most actors do not need until they do (children, watchers, bounds);
-//! [`lifecycle`] starts, restarts and ends it.
+//! [`lifecycle`] starts, restarts and stops it, [`end`] is its last step.
 
 mod directory;
+mod end;
 mod header;
 mod here;
 pub(crate) mod lifecycle;

@@ -1,0 +1,136 @@
+//! The last step of an actor's life, and who hears of it.
+
+use std::collections::BTreeMap;
+
+use super::header::{CellRef, Header};
+use super::lifecycle::{Alive, Phase, abort_tasks, cancel_alarm, drop_actor};
+use super::state::{HELD, PAUSED};
+use super::{Watcher, supervise};
+use crate::actor::Fault;
+use crate::dispatch::{Host, wake};
+use crate::events::{DeadReason, Lifecycle};
+use crate::mailbox::{Incoming, Peek};
+use crate::reference::StartError;
+use crate::sync::Spin;
+
+/// The last step. The cell is kept until the turn is over, and not touched again.
+pub(super) fn end(cell: &Header, host: &Host) -> Alive {
+    let system = cell.system();
+    if !cell
+        .extras_if_any()
+        .is_some_and(|extras| extras.links.lock().without_actor)
+    {
+        drop_actor(cell, host);
+    }
+    abort_tasks(cell);
+    cancel_alarm(cell);
+    supervise::forget_escalated(cell);
+    cell.state.clear(HELD);
+    cell.close_mailbox();
+    cell.discard_stash();
+    drain_as_dead_letters(cell);
+    while let Some(letter) = cell.next_letter() {
+        // Left behind by a mailbox that once gave nothing when it was asked.
+        letter.discard(cell, DeadReason::Stopped);
+    }
+
+    // Everything below still needs the memory, and so does whoever looks at the cell in this turn.
+    let keep = cell.to_ref();
+    host.mourn(cell.to_ref());
+    let (watchers, watching, mourners) = match cell.extras_if_any() {
+        None => Default::default(),
+        Some(extras) => {
+            let mut links = extras.links.lock();
+            links.ended = true;
+            (
+                std::mem::take(&mut links.watchers),
+                std::mem::take(&mut links.watching),
+                std::mem::take(&mut links.mourners),
+            )
+        }
+    };
+    for other in watching.into_values() {
+        let _me = other.with_links(|links| links.watchers.remove(&cell.id));
+    }
+    system.publish_lifecycle(cell, Lifecycle::Stopped);
+    cell.phase.set(Phase::Gone);
+    system.directory().remove(cell.id);
+    cell.state.die();
+    notify(cell, watchers);
+    leave_parent(&keep);
+    if let Some(thread) = cell.extras_if_any().and_then(|extras| extras.own_dispatcher.as_ref()) {
+        thread.close(); // it was for this actor alone
+    }
+    if let Some(extras) = cell.extras_if_any() {
+        // Made or filled late, between the first look and the death.
+        let (watchers, mourners, starter, start_fault) = {
+            let mut links = extras.links.lock();
+            links.ended = true;
+            let starter = links.starter.take();
+            let fault = if starter.is_some() {
+                links.start_fault.take()
+            } else {
+                None
+            };
+            (
+                std::mem::take(&mut links.watchers),
+                std::mem::take(&mut links.mourners),
+                starter,
+                fault,
+            )
+        };
+        notify(cell, watchers);
+        if let Some(starter) = starter {
+            let stopped = || StartError {
+                attempts: 1,
+                fault: Fault::msg("stopped while it was starting"),
+            };
+            starter.send(Err(start_fault.unwrap_or_else(stopped)));
+        }
+        mourners.into_iter().for_each(|(_, waker)| wake(waker));
+    }
+    mourners.into_iter().for_each(|(_, waker)| wake(waker));
+    Alive::No
+}
+
+fn notify(cell: &Header, watchers: BTreeMap<u64, Watcher>) {
+    for watcher in watchers.into_values() {
+        crate::reference::post_terminated(cell, &watcher);
+    }
+}
+
+fn leave_parent(cell: &CellRef) {
+    let Some(parent) = cell.parent() else { return };
+    let (gone, last) = parent.with_links(|links| {
+        let gone = links.children.remove(cell);
+        (gone, links.children.is_empty())
+    });
+    drop(gone);
+    if last && matches!(parent.state.load() & (PAUSED), PAUSED) {
+        // It may be waiting for this; if it is not, a look costs little.
+        parent.control(0);
+    }
+}
+
+fn drain_as_dead_letters(cell: &Header) {
+    let mut spin = Spin::new();
+    loop {
+        // SAFETY: we own the actor and so are the one reader.
+        match unsafe { cell.log.peek(cell) } {
+            Peek::Record(first, place) => {
+                // SAFETY: peeked, and its payload is taken by `discard`.
+                unsafe {
+                    let (incoming, words) = Incoming::read(first, place);
+                    cell.log.advance(words);
+                    (incoming.table.discard)(cell, incoming, DeadReason::Stopped);
+                }
+            }
+            Peek::Pending => spin.pause(),
+            Peek::Empty => {
+                // SAFETY: as above.
+                unsafe { cell.log.settle(cell) };
+                return;
+            }
+        }
+    }
+}
