@@ -27,8 +27,8 @@ pub mod time;
 pub mod tree;
 
 pub use actor::{
-    Actor, Context, Dispatcher, Failure, Fault, Handler, IntoFailure, Message, OrFault, Product, Props, ReceiveTimeout,
-    Rejection, Respond, StashFull, Stashed, SyncHandler, Task,
+    Actor, Behaviour, Context, Dispatcher, Failure, Fault, Handler, IntoFailure, Message, OrFault, Product, Props,
+    ReceiveTimeout, Rejection, Respond, StashFull, Stashed, SyncHandler, Task, Unhandled, unhandled,
 };
 pub use breaker::{BreakerOptions, BreakerOptionsError, CircuitBreaker};
 pub use cell::MessageList;

@@ -69,6 +69,7 @@ where
                 stashed.keep(reply);
                 Ok(())
             }
+            Err(Failure::Unhandled(_)) => Ok(()), // the asker hears that nobody answers
         })
     }
 }

@@ -10,6 +10,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use super::behaviour::Unhandled;
 use super::message::Rejection;
 use super::stash::Stashed;
 
@@ -172,6 +173,8 @@ pub enum Failure<R = Infallible> {
     Fault(Fault),
     /// Neither: the message was [put aside](crate::Context::stash), and its asker waits.
     Stashed(Stashed),
+    /// Neither: the actor [does not handle](crate::Context::unhandled) the message as it is now.
+    Unhandled(Unhandled),
 }
 
 impl<R: Rejection> From<R> for Failure<R> {

@@ -1,6 +1,7 @@
 //! What users write: actors, messages, handlers, and the options they are started with.
 
 mod answer;
+mod behaviour;
 mod context;
 mod fault;
 mod message;
@@ -10,6 +11,7 @@ mod timers;
 mod traits;
 
 pub use answer::mapped;
+pub use behaviour::{Behaviour, Unhandled, unhandled};
 pub use context::{Context, Task};
 pub use fault::{Failure, Fault, IntoFailure, OrFault};
 pub use message::{Message, Rejection};

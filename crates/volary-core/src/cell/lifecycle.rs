@@ -466,6 +466,7 @@ fn stop_children(cell: &Header, how: u32) {
 /// Ends what the incarnation has begun beside its handlers.
 pub(super) fn abort_tasks(cell: &Header) {
     cell.cancel_timers();
+    cell.unbecome_all();
     let Some(extras) = cell.extras_if_any() else { return };
     let tasks = std::mem::take(&mut extras.links.lock().tasks);
     for abort in tasks.into_values() {

@@ -2,12 +2,13 @@
 //!
 //! Made on first use, so that an idle leaf pays one pointer for all of it.
 
+use std::any::TypeId;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::task::Waker;
 
 use super::timed::{Armed, TimerName};
-use super::{CellRef, Header};
+use super::{BehaviourTable, CellRef, Header};
 use crate::actor::Fault;
 use crate::dispatch::{Elastic, contain};
 use crate::mailbox::{Bound, Letter, Mailbox, MessageTable};
@@ -64,6 +65,8 @@ pub(crate) struct Links {
     pub(crate) next_timer: u64,
     /// When a message was handled last, if somebody wants to know.
     pub(crate) last_active: Moment,
+    /// What stands in for handlers, by type of message; the last of each is in place.
+    pub(crate) behaviours: BTreeMap<TypeId, Vec<&'static BehaviourTable>>,
     /// Restarts so far, for limits and delays.
     pub(crate) history: Option<Box<History>>,
     /// Children that wait for what becomes of this actor, with faults that it has not taken up yet.

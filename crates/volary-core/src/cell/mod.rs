@@ -5,6 +5,7 @@
 //! [`links`] holds what most actors do not need until they do (children, watchers, bounds);
 //! [`lifecycle`] starts, restarts and stops it, [`end`] is its last step.
 
+mod behaviour;
 mod directory;
 mod end;
 mod header;
@@ -18,6 +19,7 @@ mod timed;
 mod typed;
 mod waker;
 
+pub(crate) use behaviour::BehaviourTable;
 pub(crate) use directory::Directory;
 pub(crate) use header::{Birth, CellRef, Header, WeakCell};
 pub(crate) use here::Here;

@@ -7,11 +7,12 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
+use super::behaviour::BehaviourTable;
 use super::directory::Directory;
 use super::header::{Birth, CellRef, CellTable, Header};
 use super::here::Here;
 use super::timed::Timed;
-use crate::actor::{Actor, Context, Failure, Fault, Message, Product, Respond};
+use crate::actor::{Actor, Behaviour, Context, Failure, Fault, Message, Product, Respond};
 use crate::dispatch::{Ending, Host, Step, contain, launch};
 use crate::events::{DeadReason, Terminated};
 use crate::mailbox::{Incoming, MessageTable, payload_words, write_payload};
@@ -224,10 +225,11 @@ impl<A> std::fmt::Debug for MessageList<A> {
 pub const fn message_table<A: Respond<M>, M: Message>() -> &'static MessageTable {
     const {
         &MessageTable {
-            run: run::<A, M>,
+            run: run::<A, M, Own>,
             discard: discard::<M>,
             unbox: unbox::<M>,
             words: payload_words::<M>(),
+            timed: false,
             message: TypeId::of::<M>,
             name: type_name::<M>,
         }
@@ -238,18 +240,103 @@ pub const fn message_table<A: Respond<M>, M: Message>() -> &'static MessageTable
 pub(super) const fn timed_table<A: Respond<M>, M: Message>() -> &'static MessageTable {
     const {
         &MessageTable {
-            run: run_timed::<A, M>,
+            run: run_timed::<A, M, Own>,
             discard: discard_timed::<M>,
             unbox: unbox::<Timed<M>>,
             words: payload_words::<Timed<M>>(),
+            timed: true,
             message: TypeId::of::<M>,
             name: type_name::<M>,
         }
     }
 }
 
+/// What to run for `M` while `B` stands in for the handler of `A`.
+pub(super) fn behaviour_table<A, M, Shape, B>(_: B) -> &'static BehaviourTable
+where
+    A: Actor,
+    M: Message,
+    Shape: 'static,
+    B: Behaviour<A, M, Shape>,
+{
+    const {
+        assert!(
+            size_of::<B>() == 0,
+            "a behaviour is a function itself, not a pointer to one and not a closure that captures"
+        );
+        &BehaviourTable {
+            run: run::<A, M, StandIn<B, Shape>>,
+            run_timed: run_timed::<A, M, StandIn<B, Shape>>,
+        }
+    }
+}
+
+pub(super) type RunFn = unsafe fn(&Header, &Host, Incoming) -> Step;
+
+/// Who handles `M` for an actor: its own handler, or one that stands in for it.
+trait Conduct<A, M: Message> {
+    const IMMEDIATE: bool;
+
+    fn now(actor: &mut A, message: M, ctx: &mut Context<A>) -> Result<M::Reply, Failure<M::Rejection>>;
+
+    fn later<'a>(
+        actor: &'a mut A,
+        message: M,
+        reply: ReplyTo<M::Reply, M::Rejection>,
+        ctx: &'a mut Context<A>,
+    ) -> impl Future<Output = Result<(), Fault>> + Send + 'a;
+}
+
+struct Own;
+
+impl<A: Respond<M>, M: Message> Conduct<A, M> for Own {
+    const IMMEDIATE: bool = A::IMMEDIATE;
+
+    #[inline]
+    fn now(actor: &mut A, message: M, ctx: &mut Context<A>) -> Result<M::Reply, Failure<M::Rejection>> {
+        actor.handle_now(message, ctx)
+    }
+
+    #[inline]
+    fn later<'a>(
+        actor: &'a mut A,
+        message: M,
+        reply: ReplyTo<M::Reply, M::Rejection>,
+        ctx: &'a mut Context<A>,
+    ) -> impl Future<Output = Result<(), Fault>> + Send + 'a {
+        actor.respond(message, reply, ctx)
+    }
+}
+
+struct StandIn<B, Shape>(PhantomData<(B, Shape)>);
+
+/// The behaviour of a type that has no size.
+fn behaviour<B: Copy>() -> B {
+    const { assert!(size_of::<B>() == 0) }
+    // SAFETY: a value without size is read from nowhere. One was there: `behaviour_table` is the only way to
+    // get here and was given it, and it is `Copy`, so there may be any number of them.
+    unsafe { NonNull::<B>::dangling().read() }
+}
+
+impl<A: Actor, M: Message, Shape, B: Behaviour<A, M, Shape>> Conduct<A, M> for StandIn<B, Shape> {
+    const IMMEDIATE: bool = B::IMMEDIATE;
+
+    fn now(actor: &mut A, message: M, ctx: &mut Context<A>) -> Result<M::Reply, Failure<M::Rejection>> {
+        behaviour::<B>().now(actor, message, ctx)
+    }
+
+    fn later<'a>(
+        actor: &'a mut A,
+        message: M,
+        reply: ReplyTo<M::Reply, M::Rejection>,
+        ctx: &'a mut Context<A>,
+    ) -> impl Future<Output = Result<(), Fault>> + Send + 'a {
+        behaviour::<B>().later(actor, message, reply, ctx)
+    }
+}
+
 /// Handles one message.
-unsafe fn run<A: Respond<M>, M: Message>(cell: &Header, host: &Host, incoming: Incoming) -> Step {
+unsafe fn run<A: Actor, M: Message, C: Conduct<A, M>>(cell: &Header, host: &Host, incoming: Incoming) -> Step {
     // SAFETY: the table in the record is this one, so the payload is an `M`, taken once.
     let message: M = unsafe { incoming.take() };
     if is_outdated(cell, incoming.envelope.sender, &message) {
@@ -257,11 +344,11 @@ unsafe fn run<A: Respond<M>, M: Message>(cell: &Header, host: &Host, incoming: I
     }
     let reply = ReplyTo::<M::Reply, M::Rejection>::from_slot(incoming.envelope.reply);
     // SAFETY: as the caller promised.
-    unsafe { handle::<A, M>(cell, host, incoming.envelope.sender, message, reply) }
+    unsafe { handle::<A, M, C>(cell, host, incoming.envelope.sender, message, reply) }
 }
 
 /// Handles the message of a timer, if that is still set.
-unsafe fn run_timed<A: Respond<M>, M: Message>(cell: &Header, host: &Host, incoming: Incoming) -> Step {
+unsafe fn run_timed<A: Actor, M: Message, C: Conduct<A, M>>(cell: &Header, host: &Host, incoming: Incoming) -> Step {
     // SAFETY: as in `run`.
     let timed: Timed<M> = unsafe { incoming.take() };
     if !cell.is_wanted(&timed) {
@@ -270,7 +357,7 @@ unsafe fn run_timed<A: Respond<M>, M: Message>(cell: &Header, host: &Host, incom
     }
     let reply = ReplyTo::<M::Reply, M::Rejection>::from_slot(None);
     // SAFETY: as the caller promised.
-    unsafe { handle::<A, M>(cell, host, incoming.envelope.sender, timed.message, reply) }
+    unsafe { handle::<A, M, C>(cell, host, incoming.envelope.sender, timed.message, reply) }
 }
 
 /// The message of a timer is nobody's loss: it ends with the timer.
@@ -289,24 +376,24 @@ fn drop_timed<M>(cell: &Header, timed: Timed<M>) {
 /// # Safety
 /// The caller owns the actor, which is an `A`.
 #[inline]
-unsafe fn handle<A: Respond<M>, M: Message>(
+unsafe fn handle<A: Actor, M: Message, C: Conduct<A, M>>(
     cell: &Header,
     host: &Host,
     sender: u64,
     message: M,
     reply: ReplyTo<M::Reply, M::Rejection>,
 ) -> Step {
-    if !A::IMMEDIATE {
+    if !C::IMMEDIATE {
         // SAFETY: the caller owns the actor, which is an `A` and stays there while the handler runs.
         return unsafe {
             launch::<A, _, _>(cell, host, sender, |ctx| {
-                (*actor_ptr::<A>(cell)).respond(message, reply, ctx)
+                C::later(&mut *actor_ptr::<A>(cell), message, reply, ctx)
             })
         };
     }
     // SAFETY: as above, for the time of the call.
     let (mut context, actor) = unsafe { (Context::new(Here::new(cell), sender), &mut *actor_ptr::<A>(cell)) };
-    let answered = match contain(|| actor.handle_now(message, &mut context)) {
+    let answered = match contain(|| C::now(actor, message, &mut context)) {
         // An answer that nobody waits for is dropped here, and its drop is user code.
         Ok(Ok(answer)) if std::mem::needs_drop::<M::Reply>() => contain(|| reply.send(answer)),
         Ok(Ok(answer)) => {
@@ -318,6 +405,7 @@ unsafe fn handle<A: Respond<M>, M: Message>(
             stashed.keep(reply);
             Ok(())
         }
+        Ok(Err(Failure::Unhandled(_))) => Ok(()), // the asker hears that nobody answers
         Ok(Err(Failure::Fault(fault))) | Err(fault) => {
             reply.fail(&fault);
             Err(fault)

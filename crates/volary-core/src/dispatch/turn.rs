@@ -330,8 +330,13 @@ pub(crate) fn deliver(cell: &Header, host: &Host, incoming: Incoming) -> Step {
             host.set_request(deadline, if deadline == 0 { slot.patience() } else { 0 }, true);
         }
     }
-    // SAFETY: we own the actor, and the record is handled once.
-    unsafe { (incoming.table.run)(cell, host, incoming) }
+    let run = if cell.log.is_layered() {
+        cell.behaviour_for(incoming.table)
+    } else {
+        incoming.table.run
+    };
+    // SAFETY: we own the actor, and the record is handled once; a behaviour is for the same message.
+    unsafe { run(cell, host, incoming) }
 }
 
 fn yielded(cell: &Header) -> TurnEnd {

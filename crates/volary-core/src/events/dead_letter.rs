@@ -26,6 +26,8 @@ pub enum DeadReason {
     Abandoned,
     /// A mailbox of the user's own dropped the letter.
     Discarded,
+    /// The receiver said that it does not handle the message, as it is now.
+    Unhandled,
 }
 
 impl fmt::Display for DeadReason {
@@ -35,6 +37,7 @@ impl fmt::Display for DeadReason {
             DeadReason::Expired => "its deadline had passed",
             DeadReason::Abandoned => "its asker had given up",
             DeadReason::Discarded => "the mailbox dropped it",
+            DeadReason::Unhandled => "the receiver did not handle it",
         })
     }
 }

@@ -216,6 +216,7 @@ pub(crate) static BELL: MessageTable = MessageTable {
     discard: ring_in_vain,
     unbox: |_, _| unreachable!("a bell is never boxed"),
     words: 0,
+    timed: false,
     message: std::any::TypeId::of::<()>,
     name: || "a letter",
 };

@@ -222,6 +222,8 @@ pub(crate) struct Log {
     notice: AtomicBool,
     /// Somebody wants to know when the reader was active last. Reader only.
     watched: std::cell::Cell<bool>,
+    /// Something may stand between a message and its handler. Reader only.
+    layered: std::cell::Cell<bool>,
 }
 
 // SAFETY: writers touch only atomics and the room that they reserved; `head` and `offset` are
@@ -262,6 +264,7 @@ impl Log {
             guarded,
             notice: AtomicBool::new(false),
             watched: std::cell::Cell::new(false),
+            layered: std::cell::Cell::new(false),
         }
     }
 
@@ -449,6 +452,16 @@ impl Log {
     #[inline]
     pub(crate) fn is_watched(&self) -> bool {
         self.watched.get()
+    }
+
+    /// The reader says whether something may stand between a message and its handler.
+    pub(crate) fn set_layered(&self, layered: bool) {
+        self.layered.set(layered);
+    }
+
+    #[inline]
+    pub(crate) fn is_layered(&self) -> bool {
+        self.layered.get()
     }
 
     #[inline]

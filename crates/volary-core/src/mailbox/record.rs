@@ -47,6 +47,8 @@ pub struct MessageTable {
     /// Moves a boxed message to where a payload is expected.
     pub(crate) unbox: unsafe fn(Box<dyn std::any::Any + Send>, *mut u64),
     pub(crate) words: usize,
+    /// The payload is a message from a timer, with what is known of that.
+    pub(crate) timed: bool,
     pub(crate) message: fn() -> TypeId,
     pub(crate) name: fn() -> &'static str,
 }

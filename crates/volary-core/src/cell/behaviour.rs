@@ -1,0 +1,78 @@
+//! Behaviours that stand in for handlers: a stack for each type of message, in the actor's links.
+//!
+//! Only the actor itself changes them, in its own turn. While there are any, the log is marked, and the turn
+//! looks here before it hands over a message; an actor that never switches pays for a look at that mark.
+
+use std::any::TypeId;
+
+use super::header::Header;
+use super::typed::{RunFn, behaviour_table};
+use crate::actor::{Actor, Behaviour, Message};
+use crate::mailbox::MessageTable;
+
+/// What to run in the place of the handler.
+pub(crate) struct BehaviourTable {
+    pub(super) run: RunFn,
+    /// The same for messages that come from a timer.
+    pub(super) run_timed: RunFn,
+}
+
+impl Header {
+    pub(crate) fn becomes<A, M, Shape>(&self, behaviour: impl Behaviour<A, M, Shape>, stacked: bool)
+    where
+        A: Actor,
+        M: Message,
+        Shape: 'static,
+    {
+        let table = behaviour_table(behaviour);
+        self.with_links(|links| {
+            let stack = links.behaviours.entry(TypeId::of::<M>()).or_default();
+            if !stacked {
+                stack.pop();
+            }
+            stack.push(table);
+        });
+        self.log.set_layered(true);
+    }
+
+    pub(crate) fn unbecome<M: Message>(&self, all: bool) -> bool {
+        let message = TypeId::of::<M>();
+        let Some(extras) = self.extras_if_any() else {
+            return false;
+        };
+        let links = &mut *extras.links.lock();
+        let Some(stack) = links.behaviours.get_mut(&message) else {
+            return false;
+        };
+        stack.pop();
+        if all || stack.is_empty() {
+            links.behaviours.remove(&message);
+        }
+        self.log.set_layered(!links.behaviours.is_empty());
+        true
+    }
+
+    pub(crate) fn unbecome_all(&self) {
+        if !self.log.is_layered() {
+            return;
+        }
+        self.with_links(|links| links.behaviours.clear());
+        self.log.set_layered(false);
+    }
+
+    pub(crate) fn behaviours<M: Message>(&self) -> usize {
+        let stack = |extras: &super::Extras| Some(extras.links.lock().behaviours.get(&TypeId::of::<M>())?.len());
+        self.extras_if_any().and_then(stack).unwrap_or(0)
+    }
+
+    /// Who handles a message of this table now.
+    #[cold]
+    pub(crate) fn behaviour_for(&self, table: &'static MessageTable) -> RunFn {
+        let found = self.with_links(|links| links.behaviours.get(&(table.message)())?.last().copied());
+        match found {
+            Some(behaviour) if table.timed => behaviour.run_timed,
+            Some(behaviour) => behaviour.run,
+            None => table.run,
+        }
+    }
+}
