@@ -27,8 +27,9 @@ pub mod time;
 pub mod tree;
 
 pub use actor::{
-    Actor, Behaviour, Context, Dispatcher, Failure, Fault, Handler, IntoFailure, Message, OrFault, Product, Props,
-    ReceiveTimeout, Rejection, Respond, StashFull, Stashed, SyncHandler, Task, Unhandled, unhandled,
+    Actor, Behaviour, Context, Continued, Dispatcher, Failure, Fault, Handler, IntoFailure, Message, OrFault,
+    PendingRequest, Product, Props, ReceiveTimeout, Reentrancy, Rejection, Request, RequestError, Respond, StashFull,
+    Stashed, SyncHandler, Task, Unhandled, unhandled,
 };
 pub use breaker::{BreakerOptions, BreakerOptionsError, CircuitBreaker};
 pub use cell::MessageList;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::reentrancy::Reentrancy;
 use crate::mailbox::MailboxKind;
 use crate::supervision::{Directive, Supervision};
 
@@ -45,6 +46,7 @@ pub struct Props {
     pub(crate) on_fault: Directive,
     pub(crate) supervision: Option<Arc<Supervision>>,
     pub(crate) stash: Option<usize>,
+    pub(crate) reentrancy: Reentrancy,
 }
 
 impl Props {
@@ -87,6 +89,17 @@ impl Props {
     /// ```
     pub fn stash(mut self, capacity: usize) -> Self {
         self.stash = Some(capacity);
+        self
+    }
+
+    /// Says what happens to other messages while answers to [requests](crate::Context::request) are due.
+    ///
+    /// ```
+    /// # use volary_core::{Props, Reentrancy};
+    /// let _ = Props::new().reentrancy(Reentrancy::hold_others());
+    /// ```
+    pub fn reentrancy(mut self, reentrancy: Reentrancy) -> Self {
+        self.reentrancy = reentrancy;
         self
     }
 

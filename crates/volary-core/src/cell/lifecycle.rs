@@ -467,6 +467,7 @@ fn stop_children(cell: &Header, how: u32) {
 pub(super) fn abort_tasks(cell: &Header) {
     cell.cancel_timers();
     cell.unbecome_all();
+    cell.cancel_requests();
     let Some(extras) = cell.extras_if_any() else { return };
     let tasks = std::mem::take(&mut extras.links.lock().tasks);
     for abort in tasks.into_values() {

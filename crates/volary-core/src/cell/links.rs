@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::task::Waker;
 
+use super::request::{Due, Entry};
 use super::timed::{Armed, TimerName};
 use super::{BehaviourTable, CellRef, Header};
-use crate::actor::Fault;
+use crate::actor::{Fault, Reentrancy};
 use crate::dispatch::{Elastic, contain};
 use crate::mailbox::{Bound, Letter, Mailbox, MessageTable};
 use crate::reference::{StartError, StartReport};
@@ -27,6 +28,7 @@ pub(crate) struct Extras {
     pub(crate) supervision: Option<Arc<Supervision>>,
     /// How many messages it may put aside.
     pub(crate) stash: Option<usize>,
+    pub(crate) reentrancy: Reentrancy,
 }
 
 /// Everything under the lock.
@@ -67,6 +69,13 @@ pub(crate) struct Links {
     pub(crate) last_active: Moment,
     /// What stands in for handlers, by type of message; the last of each is in place.
     pub(crate) behaviours: BTreeMap<TypeId, Vec<&'static BehaviourTable>>,
+    /// Asks of this actor whose answers are due, by their numbers.
+    pub(crate) requests: BTreeMap<u64, Entry>,
+    pub(crate) next_request: u64,
+    /// How many of them hold other messages.
+    pub(crate) holding: usize,
+    /// Those with an answer that went round the mailbox.
+    pub(crate) continued: VecDeque<Arc<dyn Due>>,
     /// Restarts so far, for limits and delays.
     pub(crate) history: Option<Box<History>>,
     /// Children that wait for what becomes of this actor, with faults that it has not taken up yet.

@@ -67,6 +67,14 @@ pub(crate) const ESCALATED: u32 = 1 << 18;
 /// Messages that were put aside are wanted back.
 pub(crate) const RETURNED: u32 = 1 << 19;
 
+/// User mail waits for the answer to a request.
+pub(crate) const HOLDING: u32 = 1 << 20;
+/// Answers to requests are there that went round the mailbox.
+pub(crate) const CONTINUED: u32 = 1 << 21;
+
+/// With these mail changes nothing: something else brings the actor on.
+const DEAF: u32 = SUSPENDED | PAUSED | HOLDING | DEAD;
+
 pub(crate) struct StateWord(AtomicU32);
 
 /// What `finish_rest` found.
@@ -106,7 +114,7 @@ impl StateWord {
     pub(crate) fn mail(&self) -> bool {
         total_order(); // the message was queued before the state is read
         let state = self.0.load(SeqCst);
-        if matches!(state & RUN, SCHEDULED | RUNNING) || state & (SUSPENDED | PAUSED | DEAD) != 0 {
+        if matches!(state & RUN, SCHEDULED | RUNNING) || state & DEAF != 0 {
             return false;
         }
         self.mail_slow(state)
@@ -114,7 +122,7 @@ impl StateWord {
 
     fn mail_slow(&self, mut state: u32) -> bool {
         loop {
-            if matches!(state & RUN, SCHEDULED | RUNNING) || state & (SUSPENDED | PAUSED | DEAD) != 0 {
+            if matches!(state & RUN, SCHEDULED | RUNNING) || state & DEAF != 0 {
                 return false;
             }
             let idle = state & RUN == IDLE;
@@ -177,7 +185,7 @@ impl StateWord {
     #[inline]
     pub(crate) fn claim(&self) -> bool {
         let state = self.0.load(SeqCst);
-        state & (RUN | SUSPENDED | PAUSED | DEAD | SLOW | CONTROL) == IDLE
+        state & (RUN | DEAF | SLOW | CONTROL) == IDLE
             && self.0.compare_exchange(state, state | RUNNING, AcqRel, Relaxed).is_ok()
     }
 

@@ -417,6 +417,24 @@ unsafe fn handle<A: Actor, M: Message, C: Conduct<A, M>>(
     }
 }
 
+/// Calls a function of the actor that is not a handler.
+///
+/// # Safety
+/// The caller owns the actor, which is an `A`.
+pub(super) unsafe fn with_actor<A: Actor>(
+    cell: &Header,
+    host: &Host,
+    sender: u64,
+    call: impl FnOnce(&mut A, &mut Context<A>) -> Result<(), Fault>,
+) -> Step {
+    // SAFETY: the caller's promise, for the time of the call.
+    let (mut context, actor) = unsafe { (Context::new(Here::new(cell), sender), &mut *actor_ptr::<A>(cell)) };
+    match host.with_ending(Ending::Beginning, || contain(|| call(actor, &mut context))) {
+        Ok(Ok(())) => Step::Done,
+        Ok(Err(fault)) | Err(fault) => Step::Faulted(fault),
+    }
+}
+
 /// Whether this is the `Terminated` of an actor that is not watched any more. Decided at compile
 /// time for every other message.
 #[inline]

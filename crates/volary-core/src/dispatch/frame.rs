@@ -262,6 +262,21 @@ unsafe fn drop_frame<A: Actor, F>(frame: NonNull<FrameHead>) {
     unsafe { ManuallyDrop::drop(&mut (*frame.cast::<Frame<A, F>>().as_ptr()).future) }
 }
 
+/// Polls something that the running handler has begun and does not wait for: asks in it are not the handler's.
+pub(crate) fn beside_turn<R>(poll: impl FnOnce() -> R) -> R {
+    let set = |in_turn| {
+        Host::with(|host| {
+            let before = host.ambient();
+            host.set_ambient(Ambient { in_turn, ..before });
+            before.in_turn
+        })
+    };
+    let before = set(false);
+    let polled = poll();
+    set(before.unwrap_or(false));
+    polled
+}
+
 /// Runs a task spawned by an actor under that actor's ambient turn.
 pub(crate) struct Ambiently<F> {
     pub(crate) actor: CellRef,

@@ -5,7 +5,9 @@ use super::contain::contain;
 use super::host::{Ambient, Host};
 use crate::actor::Fault;
 use crate::cell::lifecycle::{self, Alive};
-use crate::cell::state::{CONTROL, DEAD, DRAIN, HIGH, KILL, PAUSED, RETURNED, Rest, SLOW, SUSPENDED, WOKEN};
+use crate::cell::state::{
+    CONTINUED, CONTROL, DEAD, DRAIN, HIGH, HOLDING, KILL, PAUSED, RETURNED, Rest, SLOW, SUSPENDED, WOKEN,
+};
 use crate::cell::{Header, Here, Phase};
 use crate::events::DeadReason;
 use crate::mailbox::{Incoming, Peek};
@@ -142,14 +144,27 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
             }
             continue;
         }
-        if state & RETURNED != 0 {
+        if state & (CONTINUED | HOLDING | RETURNED) != 0 {
+            if state & (CONTINUED | HOLDING) == HOLDING {
+                // Only an answer brings it on.
+                mail.note(cell);
+                cell.state.begin_rest();
+                if cell.state.finish_rest() == Rest::Idle {
+                    return TurnEnd::Rested;
+                }
+                continue;
+            }
             if mail.left == 0 {
                 mail.note(cell);
                 return yielded(cell);
             }
             mail.left -= 1;
             mail.handled += 1;
-            let step = cell.run_returned(host);
+            let step = if state & CONTINUED != 0 {
+                cell.run_continued(host)
+            } else {
+                cell.run_returned(host)
+            };
             if !matches!(step, Step::Done) && lifecycle::after_step(cell, host, step) == Alive::No {
                 return TurnEnd::Gone;
             }
@@ -185,7 +200,7 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
                 if mail.linger() {
                     continue;
                 }
-                if state & DRAIN != 0 && cell.phase.get() == Phase::Running {
+                if state & DRAIN != 0 && cell.phase.get() == Phase::Running && cell.requests() == 0 {
                     if lifecycle::drained(cell, host) == Alive::No {
                         return TurnEnd::Gone;
                     }

@@ -280,6 +280,16 @@ pub enum SpawnError {
     /// A stash needs room for at least one message.
     #[error("a stash needs a capacity of at least 1, not 0")]
     Stash,
+    /// An option of the actor has a value that it cannot have.
+    #[error("`{option}` cannot be {value}: {allowed}")]
+    Option {
+        /// Which option.
+        option: &'static str,
+        /// What was asked for.
+        value: String,
+        /// What it can be.
+        allowed: &'static str,
+    },
     /// The supervision makes no sense.
     #[error(transparent)]
     Supervision(#[from] crate::supervision::SupervisionError),

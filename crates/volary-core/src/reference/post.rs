@@ -20,7 +20,7 @@ pub(crate) fn post<M: Message>(
 }
 
 /// Queues a message that no bound applies to, such as `Terminated`.
-pub(crate) fn post_exempt<M: Message>(
+pub(crate) fn post_exempt<M>(
     cell: &Header,
     table: &'static MessageTable,
     envelope: Envelope,
@@ -43,7 +43,7 @@ impl Growth for Unlimited<'_> {
 }
 
 #[inline]
-fn write<M: Message>(
+fn write<M>(
     cell: &Header,
     table: &'static MessageTable,
     envelope: Envelope,

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::actor_ref::tell;
+use super::actor_ref::{ActorRef, tell};
 use super::ask::Ask;
 use super::errors::TellError;
 use super::id::ActorId;
 use super::send::SendFuture;
+use super::target::Accepts;
 use crate::actor::Message;
 use crate::cell::CellRef;
 use crate::cell::state::DEAD;
@@ -126,6 +127,18 @@ impl<M: Message> Clone for Recipient<M> {
             table: self.table,
             message: PhantomData,
         }
+    }
+}
+
+impl<M: Message, T: Accepts<M>> From<&ActorRef<T>> for Recipient<M> {
+    fn from(actor: &ActorRef<T>) -> Self {
+        actor.recipient()
+    }
+}
+
+impl<M: Message> From<&Recipient<M>> for Recipient<M> {
+    fn from(recipient: &Recipient<M>) -> Self {
+        recipient.clone()
     }
 }
 

@@ -15,7 +15,7 @@ use super::actor_ref::ActorRef;
 use super::ask::NESTING;
 use super::errors::SpawnError;
 use super::reply_slot::ReplySlot;
-use crate::actor::{Actor, Dispatcher, Fault, Product, Props};
+use crate::actor::{Actor, Dispatcher, Fault, Product, Props, Reentrancy};
 use crate::cell::lifecycle::Phase;
 use crate::cell::state::DEAD;
 use crate::cell::{Birth, CellRef, Extras, MailboxRule, cell_table, create};
@@ -159,6 +159,20 @@ impl<F> Spawn<F> {
     /// ```
     pub fn stash(mut self, capacity: usize) -> Self {
         self.props = Some(self.props.unwrap_or_default().stash(capacity));
+        self
+    }
+
+    /// Says what happens to other messages while answers are due; see [`Context::request`](crate::Context::request).
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # struct Door; impl Actor for Door {}
+    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
+    /// system.spawn(|| Door).reentrancy(Reentrancy::hold_others()).await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn reentrancy(mut self, reentrancy: Reentrancy) -> Self {
+        self.props = Some(self.props.unwrap_or_default().reentrancy(reentrancy));
         self
     }
 
@@ -412,7 +426,13 @@ fn extras_for(system: &SystemCore, props: &Props) -> Result<Option<Box<Extras>>,
     if let Some(supervision) = &props.supervision {
         supervision.validate()?;
     }
-    if !mailbox.is_guarded() && own_dispatcher.is_none() && props.supervision.is_none() && props.stash.is_none() {
+    props.reentrancy.validate()?;
+    let usual = !mailbox.is_guarded()
+        && own_dispatcher.is_none()
+        && props.supervision.is_none()
+        && props.stash.is_none()
+        && props.reentrancy == Reentrancy::default();
+    if usual {
         return Ok(None);
     }
     Ok(Some(Box::new(Extras {
@@ -420,6 +440,7 @@ fn extras_for(system: &SystemCore, props: &Props) -> Result<Option<Box<Extras>>,
         own_dispatcher,
         supervision: props.supervision.clone(),
         stash: props.stash,
+        reentrancy: props.reentrancy,
         ..Extras::default()
     })))
 }
