@@ -19,6 +19,7 @@ mod dispatch;
 mod env;
 mod events;
 mod mailbox;
+mod passivation;
 mod reference;
 mod supervision;
 mod sync;
@@ -35,10 +36,12 @@ pub use breaker::{BreakerOptions, BreakerOptionsError, CircuitBreaker};
 pub use cell::MessageList;
 pub use env::{BoxTask, Driver, Env, SeededEnv, Signal, run};
 pub use events::{
-    ActorFailed, ActorReinstated, ActorRestarted, ActorStarted, ActorStopped, ActorSuspended, ChildFailed, DeadLetter,
-    DeadReason, Event, EventStream, Lagged, MailboxHighWater, RejectionUnheard, SlowHandler, Subscription, Terminated,
+    ActorFailed, ActorPassivated, ActorReinstated, ActorRestarted, ActorStarted, ActorStopped, ActorSuspended,
+    ActorWoken, ChildFailed, DeadLetter, DeadReason, Event, EventStream, Lagged, MailboxHighWater, RejectionUnheard,
+    SlowHandler, Subscription, Terminated,
 };
 pub use mailbox::{Fair, INLINE_BYTES, Letter, Mailbox, MailboxKind, Priority, StablePriority};
+pub use passivation::{Eviction, EvictionError, Passivation};
 pub use reference::{
     Accepts, ActorId, ActorRef, ActorStatus, Ask, AskAll, AskError, AskFuture, Covers, Cycle, Recipient, ReplyTo,
     SendError, SendFuture, Spawn, SpawnError, SpawnFuture, Target, TellAllError, TellError, Termination, WeakRef,

@@ -5,6 +5,7 @@ mod behaviour;
 mod context;
 mod fault;
 mod message;
+mod passivate;
 mod props;
 mod reentrancy;
 mod request;

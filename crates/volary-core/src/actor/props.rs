@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::reentrancy::Reentrancy;
 use crate::mailbox::MailboxKind;
+use crate::passivation::Passivation;
 use crate::supervision::{Directive, Supervision};
 
 /// Which dispatcher runs an actor.
@@ -47,6 +48,7 @@ pub struct Props {
     pub(crate) supervision: Option<Arc<Supervision>>,
     pub(crate) stash: Option<usize>,
     pub(crate) reentrancy: Reentrancy,
+    pub(crate) passivation: Passivation,
 }
 
 impl Props {
@@ -100,6 +102,18 @@ impl Props {
     /// ```
     pub fn reentrancy(mut self, reentrancy: Reentrancy) -> Self {
         self.reentrancy = reentrancy;
+        self
+    }
+
+    /// Says when the actor lets go of its state, to start anew with its next message.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_core::{Passivation, Props};
+    /// let _ = Props::new().passivation(Passivation::after(Duration::from_secs(120)));
+    /// ```
+    pub fn passivation(mut self, passivation: Passivation) -> Self {
+        self.passivation = passivation;
         self
     }
 

@@ -134,7 +134,7 @@ impl<A: Actor> Context<A> {
     /// # }
     /// ```
     pub fn cancel_receive_timeout(&mut self) {
-        self.here().log.watch_activity(false);
+        self.here().log.watch_activity(self.here().may_passivate());
         self.here().cancel_timer(&TimerName::ReceiveTimeout);
     }
 }

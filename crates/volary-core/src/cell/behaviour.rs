@@ -8,7 +8,7 @@ use std::any::TypeId;
 use super::header::Header;
 use super::typed::{RunFn, behaviour_table};
 use crate::actor::{Actor, Behaviour, Message};
-use crate::mailbox::MessageTable;
+use crate::mailbox::{MessageTable, RecordKind};
 
 /// What to run in the place of the handler.
 pub(crate) struct BehaviourTable {
@@ -70,7 +70,7 @@ impl Header {
     pub(crate) fn behaviour_for(&self, table: &'static MessageTable) -> RunFn {
         let found = self.with_links(|links| links.behaviours.get(&(table.message)())?.last().copied());
         match found {
-            Some(behaviour) if table.timed => behaviour.run_timed,
+            Some(behaviour) if table.kind == RecordKind::Timer => behaviour.run_timed,
             Some(behaviour) => behaviour.run,
             None => table.run,
         }

@@ -24,6 +24,8 @@ pub(super) fn end(cell: &Header, host: &Host) -> Alive {
     }
     abort_tasks(cell);
     cancel_alarm(cell);
+    cell.cancel_idle_timer();
+    system.keeper().left(cell);
     supervise::forget_escalated(cell);
     cell.state.clear(HELD);
     cell.close_mailbox();

@@ -38,6 +38,8 @@ pub(crate) struct CellTable {
     /// Drops the factory and frees the memory of the cell.
     pub(crate) free: unsafe fn(NonNull<Header>),
     pub(crate) name: unsafe fn(&Header) -> &[u8],
+    /// Of cell and actor.
+    pub(crate) size: usize,
     pub(crate) actor_type: fn() -> TypeId,
     pub(crate) actor_name: fn() -> &'static str,
     pub(crate) accepts: fn(TypeId) -> Option<&'static MessageTable>,
@@ -374,6 +376,20 @@ impl WeakCell {
             }
         }
         None
+    }
+}
+
+impl WeakCell {
+    /// Gives the weak count away as a plain pointer, to be taken back by `from_raw`.
+    pub(crate) fn into_raw(self) -> *const Header {
+        ManuallyDrop::new(self).0.as_ptr()
+    }
+
+    /// # Safety
+    /// `header` comes from `into_raw` and is used once.
+    pub(crate) unsafe fn from_raw(header: *const Header) -> Self {
+        // SAFETY: the caller's promise; such a pointer is not null.
+        WeakCell(unsafe { NonNull::new_unchecked(header.cast_mut()) })
     }
 }
 

@@ -10,12 +10,13 @@
 
 use std::time::Duration;
 
-use super::end::end;
 use super::header::Header;
+use super::passivate::finish;
 use super::state::{
-    CONTROL, DRAIN, ESCALATED, GRACE_OVER, HELD, KILL, PAUSED, REINSTATE, RESTART, STOP, SUSPENDED, WOKEN,
+    CONTROL, DRAIN, ESCALATED, GRACE_OVER, HELD, IDLE_OVER, KILL, PASSIVATE, PAUSED, REINSTATE, RESTART, STOP,
+    SUSPENDED, WOKEN,
 };
-use super::{grace_waker, supervise};
+use super::{grace_waker, passivate, supervise};
 use crate::actor::Fault;
 use crate::dispatch::{Ending, Host, Step, contain, discard, resume};
 use crate::events::Lifecycle;
@@ -41,6 +42,8 @@ pub(crate) enum Phase {
     Emptying,
     /// The `stopped` hook runs.
     Ending,
+    /// It is passivated: no actor is there until a message comes.
+    Asleep,
     /// Gone.
     Gone,
 }
@@ -58,7 +61,7 @@ pub(crate) fn begin(cell: &Header, host: &Host) -> Alive {
 }
 
 /// Tries to start once more, after `before` failed attempts.
-fn attempt_start(cell: &Header, host: &Host, before: u32) -> Alive {
+pub(super) fn attempt_start(cell: &Header, host: &Host, before: u32) -> Alive {
     let attempt = before + 1;
     // SAFETY: we own the actor and its place is empty.
     let built = unsafe { (cell.table.build)(cell) };
@@ -104,20 +107,22 @@ fn has_children(cell: &Header) -> bool {
 }
 
 fn finish_start(cell: &Header) -> Alive {
-    let restarted = cell.extras_if_any().is_some_and(|extras| {
+    let news = cell.extras_if_any().map_or(Lifecycle::Started, |extras| {
         let mut links = extras.links.lock();
         if let Some(starter) = links.starter.take() {
             starter.send(Ok(()));
         }
-        std::mem::take(&mut links.restarting)
+        let woken = std::mem::take(&mut links.waking);
+        match std::mem::take(&mut links.restarting) {
+            true => Lifecycle::Restarted,
+            false if woken => Lifecycle::Woken,
+            false => Lifecycle::Started,
+        }
     });
     cell.phase.set(Phase::Running);
     cell.state.clear(PAUSED);
-    if restarted {
-        cell.system().publish_lifecycle(cell, Lifecycle::Restarted);
-    } else {
-        cell.system().publish_lifecycle(cell, Lifecycle::Started);
-    }
+    cell.wakeful();
+    cell.system().publish_lifecycle(cell, news);
     Alive::Yes
 }
 
@@ -150,7 +155,7 @@ pub(crate) fn control(cell: &Header, host: &Host) -> Alive {
             return begin_restart(cell, host); // the delay is over
         }
     }
-    if state & KILL != 0 {
+    if state & KILL != 0 && cell.phase.get() != Phase::Asleep {
         return kill(cell, host);
     }
     if cell.phase.get() == Phase::Unborn {
@@ -162,6 +167,7 @@ pub(crate) fn control(cell: &Header, host: &Host) -> Alive {
         return alive;
     }
     match cell.phase.get() {
+        Phase::Asleep => passivate::control_asleep(cell, host),
         Phase::Running | Phase::Starting | Phase::Held if state & STOP != 0 => begin_stop(cell, host),
         Phase::Running | Phase::Starting if state & DRAIN != 0 => {
             cell.close_mailbox();
@@ -176,6 +182,7 @@ pub(crate) fn control(cell: &Header, host: &Host) -> Alive {
             }
             begin_restart(cell, host)
         }
+        Phase::Running if state & (PASSIVATE | IDLE_OVER) != 0 => passivate::consider(cell, host),
         // It cannot handle what waits, and nobody may ever reinstate it.
         Phase::Held if state & DRAIN != 0 => begin_stop(cell, host),
         Phase::Held if state & RESTART != 0 => {
@@ -208,6 +215,11 @@ pub(super) fn begin_stop(cell: &Header, host: &Host) -> Alive {
         Phase::Running | Phase::Held => {}
         _ => return Alive::Yes,
     }
+    begin_hooks(cell, host)
+}
+
+/// The way down of an actor that is not suspended.
+pub(super) fn begin_hooks(cell: &Header, host: &Host) -> Alive {
     cell.state.set(PAUSED);
     cell.state.clear(HELD);
     cancel_alarm(cell);
@@ -225,13 +237,13 @@ fn kill(cell: &Header, host: &Host) -> Alive {
     if cell.state.has(SUSPENDED) {
         drop_frame(cell, host, Ending::Stopped);
         match phase {
-            Phase::Ending => return end(cell, host), // its `stopped` hook was all that was left
+            Phase::Ending => return finish(cell, host), // its `stopped` hook was all that was left
             Phase::Starting => drop_actor(cell, host),
             _ => {}
         }
     }
     match phase {
-        Phase::Ending | Phase::Gone => return Alive::Yes,
+        Phase::Ending | Phase::Gone | Phase::Asleep => return Alive::Yes,
         Phase::Starting | Phase::Clearing | Phase::Unborn => {
             let fault = Fault::msg("killed while it was starting");
             give_up_start(cell, StartError { attempts: 1, fault });
@@ -296,15 +308,18 @@ fn completed(cell: &Header, host: &Host, fault: Option<Fault>) -> Alive {
         }
         (Phase::Ending, fault) => {
             report_hook(cell, "stopped", fault);
-            end(cell, host)
+            finish(cell, host)
         }
-        (Phase::Unborn | Phase::Held | Phase::Clearing | Phase::Emptying, _) => Alive::Yes,
+        (Phase::Unborn | Phase::Held | Phase::Clearing | Phase::Emptying | Phase::Asleep, _) => Alive::Yes,
     }
 }
 
 /// A stop may have been waiting for the handler that has just ended.
 pub(super) fn recheck(cell: &Header) -> Alive {
-    if cell.state.has(STOP | KILL | DRAIN | RESTART | REINSTATE | ESCALATED) {
+    if cell
+        .state
+        .has(STOP | KILL | DRAIN | RESTART | REINSTATE | ESCALATED | PASSIVATE)
+    {
         cell.state.set(CONTROL);
     }
     Alive::Yes
@@ -384,7 +399,7 @@ fn continue_ending(cell: &Header, host: &Host) -> Alive {
         .extras_if_any()
         .is_some_and(|extras| extras.links.lock().without_actor)
     {
-        return end(cell, host);
+        return finish(cell, host);
     }
     // SAFETY: we own the actor, which is there: `without_actor` says when not.
     let step = unsafe { (cell.table.stopped)(cell, host) };

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::task::Waker;
 
+use super::passivate::Wakefulness;
 use super::request::{Due, Entry};
 use super::timed::{Armed, TimerName};
 use super::{BehaviourTable, CellRef, Header};
@@ -16,7 +17,8 @@ use crate::mailbox::{Bound, Letter, Mailbox, MessageTable};
 use crate::reference::{StartError, StartReport};
 use crate::supervision::{History, Supervision};
 use crate::sync::Mutex;
-use crate::time::{Moment, TimerId};
+use crate::sync::atomic::AtomicU64;
+use crate::time::TimerId;
 use crate::tree::Children;
 
 #[derive(Default)]
@@ -29,6 +31,10 @@ pub(crate) struct Extras {
     /// How many messages it may put aside.
     pub(crate) stash: Option<usize>,
     pub(crate) reentrancy: Reentrancy,
+    /// For an actor that may be passivated.
+    pub(crate) wakefulness: Option<Wakefulness>,
+    /// When a message was handled last, if somebody wants to know; nanoseconds. Written by the owner.
+    pub(crate) last_active: AtomicU64,
 }
 
 /// Everything under the lock.
@@ -50,7 +56,9 @@ pub(crate) struct Links {
     pub(crate) sealed: bool,
     /// A restart is under way, as opposed to a first start.
     pub(crate) restarting: bool,
-    /// There is no actor in the cell: it could not be built.
+    /// A sleeping actor starts, as opposed to a first start.
+    pub(crate) waking: bool,
+    /// There is no actor in the cell: it could not be built, or it sleeps.
     pub(crate) without_actor: bool,
     /// Whom the actor's handler waits for; see `cycle`.
     pub(crate) waits: Vec<u64>,
@@ -65,8 +73,8 @@ pub(crate) struct Links {
     /// Messages that the actor will send to itself.
     pub(crate) timers: BTreeMap<TimerName, Armed>,
     pub(crate) next_timer: u64,
-    /// When a message was handled last, if somebody wants to know.
-    pub(crate) last_active: Moment,
+    /// When it may have been idle for long enough.
+    pub(crate) idle_timer: Option<TimerId>,
     /// What stands in for handlers, by type of message; the last of each is in place.
     pub(crate) behaviours: BTreeMap<TypeId, Vec<&'static BehaviourTable>>,
     /// Asks of this actor whose answers are due, by their numbers.

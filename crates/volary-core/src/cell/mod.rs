@@ -12,6 +12,7 @@ mod header;
 mod here;
 pub(crate) mod lifecycle;
 mod links;
+pub(crate) mod passivate;
 mod request;
 mod stash;
 pub(crate) mod state;
@@ -26,12 +27,13 @@ pub(crate) use header::{Birth, CellRef, Header, WeakCell};
 pub(crate) use here::Here;
 pub(crate) use lifecycle::Phase;
 pub(crate) use links::{Extras, Links, MailboxRule, Watcher};
+pub(crate) use passivate::Wakefulness;
 pub(crate) use request::{Asked, RequestHandle};
 pub(crate) use timed::{Plan, TimerName};
 pub use typed::MessageList;
 pub use typed::message_table;
 pub(crate) use typed::{cell_table, create};
-pub(crate) use waker::{grace_waker, waker_of};
+pub(crate) use waker::{grace_waker, idle_waker, waker_of};
 
 #[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
 mod miri_tests;

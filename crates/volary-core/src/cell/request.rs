@@ -18,7 +18,7 @@ use super::typed::with_actor;
 use crate::actor::{Actor, Context, Fault, Reentrancy};
 use crate::dispatch::{Ending, Host, Step, beside_turn, contain};
 use crate::events::DeadReason;
-use crate::mailbox::{Envelope, Incoming, MessageTable, payload_words};
+use crate::mailbox::{Envelope, Incoming, MessageTable, RecordKind, payload_words};
 use crate::reference::post_exempt;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, Ordering::*};
@@ -71,7 +71,7 @@ where
         discard: discard::<A, Q, F>,
         unbox: |_, _| unreachable!("an answer is never boxed"),
         words: payload_words::<Arc<Self>>(),
-        timed: false,
+        kind: RecordKind::Answer,
         message: TypeId::of::<Entry>,
         name: || "an answer",
     };

@@ -72,6 +72,15 @@ pub(crate) const HOLDING: u32 = 1 << 20;
 /// Answers to requests are there that went round the mailbox.
 pub(crate) const CONTINUED: u32 = 1 << 21;
 
+/// The actor was told to go to sleep.
+pub(crate) const PASSIVATE: u32 = 1 << 22;
+/// It has been idle for long enough, or the system wants its room.
+pub(crate) const IDLE_OVER: u32 = 1 << 23;
+/// Its hooks run so that it can fall asleep.
+pub(crate) const SLEEPY: u32 = 1 << 24;
+/// It sleeps: there is no actor in the cell, and mail wakes it.
+pub(crate) const ASLEEP: u32 = 1 << 25;
+
 /// With these mail changes nothing: something else brings the actor on.
 const DEAF: u32 = SUSPENDED | PAUSED | HOLDING | DEAD;
 

@@ -139,7 +139,7 @@ impl<M: Message> Alarm<M> {
         if cell.state.has(SUSPENDED) {
             return Some(now + patience); // a handler is at work
         }
-        let due = cell.with_links(|links| links.last_active) + patience;
+        let due = cell.last_active() + patience;
         (due > now).then_some(due)
     }
 }
@@ -163,7 +163,7 @@ impl<M: Message> Wake for Alarm<M> {
             Plan::Once(_) => {}
             Plan::Every(period) => self.rearm(&cell, next_of(planned, period, now)),
             Plan::Idle(patience) => {
-                cell.with_links(|links| links.last_active = now);
+                cell.touch(now);
                 self.rearm(&cell, now + patience);
             }
         }
@@ -195,9 +195,11 @@ impl Header {
         let at = match plan {
             Plan::Once(time) | Plan::Every(time) | Plan::Idle(time) => now + time,
         };
+        if matches!(plan, Plan::Idle(_)) {
+            self.touch(now);
+        }
         let number = self.with_links(|links| {
             links.next_timer += 1;
-            links.last_active = now;
             links.next_timer
         });
         let alarm = Arc::new(Alarm {
@@ -253,7 +255,7 @@ impl Header {
     pub(crate) fn cancel_timers(&self) {
         let Some(extras) = self.extras_if_any() else { return };
         let timers = std::mem::take(&mut extras.links.lock().timers);
-        self.log.watch_activity(false);
+        self.log.watch_activity(self.may_passivate());
         for armed in timers.values() {
             self.disarm(armed);
         }
@@ -286,12 +288,5 @@ impl Header {
             }
             true
         })
-    }
-
-    /// The actor has handled something; for those who wait for it to be idle.
-    #[cold]
-    pub(crate) fn note_activity(&self) {
-        let now = self.system().now();
-        self.with_links(|links| links.last_active = now);
     }
 }

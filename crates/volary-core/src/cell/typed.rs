@@ -15,7 +15,7 @@ use super::timed::Timed;
 use crate::actor::{Actor, Behaviour, Context, Failure, Fault, Message, Product, Respond};
 use crate::dispatch::{Ending, Host, Step, contain, launch};
 use crate::events::{DeadReason, Terminated};
-use crate::mailbox::{Incoming, MessageTable, payload_words, write_payload};
+use crate::mailbox::{Incoming, MessageTable, RecordKind, payload_words, write_payload};
 use crate::reference::ReplyTo;
 
 /// The part of a cell whose place depends on the actor alone.
@@ -92,6 +92,7 @@ where
             stopped: stopped::<P::Actor>,
             free: free::<P::Actor, F>,
             name: name::<P::Actor, F>,
+            size: size_of::<Cell<P::Actor, F>>(),
             actor_type: TypeId::of::<P::Actor>,
             actor_name: type_name::<P::Actor>,
             accepts: accepts::<P::Actor>,
@@ -229,7 +230,7 @@ pub const fn message_table<A: Respond<M>, M: Message>() -> &'static MessageTable
             discard: discard::<M>,
             unbox: unbox::<M>,
             words: payload_words::<M>(),
-            timed: false,
+            kind: RecordKind::Message,
             message: TypeId::of::<M>,
             name: type_name::<M>,
         }
@@ -244,7 +245,7 @@ pub(super) const fn timed_table<A: Respond<M>, M: Message>() -> &'static Message
             discard: discard_timed::<M>,
             unbox: unbox::<Timed<M>>,
             words: payload_words::<Timed<M>>(),
-            timed: true,
+            kind: RecordKind::Timer,
             message: TypeId::of::<M>,
             name: type_name::<M>,
         }

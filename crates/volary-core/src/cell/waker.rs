@@ -3,7 +3,8 @@
 use std::mem::ManuallyDrop;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
-use super::header::{CellRef, Header};
+use super::header::{CellRef, Header, WeakCell};
+use super::passivate::idle_is_over;
 use super::state::GRACE_OVER;
 
 /// The waker for polling the actor's own future. Borrowed: only its clones count.
@@ -18,6 +19,39 @@ pub(crate) fn grace_waker(cell: &Header) -> Waker {
     // SAFETY: the waker owns the count just given away.
     unsafe { Waker::from_raw(RawWaker::new(cell.cast(), &GRACE)) }
 }
+
+/// A waker that tells the actor that it may have been idle for long enough. It keeps the cell's memory only.
+pub(crate) fn idle_waker(cell: &Header) -> Waker {
+    let cell = cell.to_ref().downgrade().into_raw();
+    // SAFETY: the waker owns the weak count just given away.
+    unsafe { Waker::from_raw(RawWaker::new(cell.cast(), &IDLE)) }
+}
+
+static IDLE: RawWakerVTable = {
+    unsafe fn clone(cell: *const ()) -> RawWaker {
+        // SAFETY: the pointer of such a waker stands for a weak count, which is only borrowed here.
+        let weak = ManuallyDrop::new(unsafe { WeakCell::from_raw(cell.cast()) });
+        RawWaker::new((*weak).clone().into_raw().cast(), &IDLE)
+    }
+    unsafe fn wake(cell: *const ()) {
+        // SAFETY: `wake` consumes the weak count of this waker.
+        if let Some(cell) = unsafe { WeakCell::from_raw(cell.cast()) }.upgrade() {
+            idle_is_over(&cell);
+        }
+    }
+    unsafe fn wake_by_ref(cell: *const ()) {
+        // SAFETY: as in `clone`.
+        let weak = ManuallyDrop::new(unsafe { WeakCell::from_raw(cell.cast()) });
+        if let Some(cell) = weak.upgrade() {
+            idle_is_over(&cell);
+        }
+    }
+    unsafe fn drop(cell: *const ()) {
+        // SAFETY: the weak count of this waker.
+        std::mem::drop(unsafe { WeakCell::from_raw(cell.cast()) });
+    }
+    RawWakerVTable::new(clone, wake, wake_by_ref, drop)
+};
 
 fn resume(cell: &Header) {
     if cell.state.wake() {

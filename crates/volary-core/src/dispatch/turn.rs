@@ -5,8 +5,9 @@ use super::contain::contain;
 use super::host::{Ambient, Host};
 use crate::actor::Fault;
 use crate::cell::lifecycle::{self, Alive};
+use crate::cell::passivate;
 use crate::cell::state::{
-    CONTINUED, CONTROL, DEAD, DRAIN, HIGH, HOLDING, KILL, PAUSED, RETURNED, Rest, SLOW, SUSPENDED, WOKEN,
+    ASLEEP, CONTINUED, CONTROL, DEAD, DRAIN, HIGH, HOLDING, KILL, PAUSED, RETURNED, Rest, SLOW, SUSPENDED, WOKEN,
 };
 use crate::cell::{Header, Here, Phase};
 use crate::events::DeadReason;
@@ -144,6 +145,18 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
             }
             continue;
         }
+        if state & ASLEEP != 0 {
+            if cell.has_waiting_mail() {
+                if passivate::wake_up(cell, host) == Alive::No {
+                    return TurnEnd::Gone;
+                }
+                continue;
+            }
+            if rest(cell) {
+                return TurnEnd::Rested;
+            }
+            continue;
+        }
         if state & (CONTINUED | HOLDING | RETURNED) != 0 {
             if state & (CONTINUED | HOLDING) == HOLDING {
                 // Only an answer brings it on.
@@ -207,22 +220,28 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
                     continue;
                 }
                 mail.note(cell);
-                // SAFETY: we own the actor, so we are the one reader of its log.
-                unsafe { cell.log.settle(cell) };
                 if state & HIGH != 0 {
                     cell.state.clear(HIGH);
                 }
-                cell.state.begin_rest();
-                if cell.log.has_mail() {
-                    cell.state.cancel_rest();
-                    continue;
-                }
-                if cell.state.finish_rest() == Rest::Idle {
+                if rest(cell) {
                     return TurnEnd::Rested;
                 }
             }
         }
     }
+}
+
+/// Gives up an actor whose mailbox is empty; false if something came meanwhile. True: it is not ours any more.
+#[inline]
+fn rest(cell: &Header) -> bool {
+    // SAFETY: we own the actor, so we are the one reader of its log.
+    unsafe { cell.log.settle(cell) };
+    cell.state.begin_rest();
+    if cell.log.has_mail() {
+        cell.state.cancel_rest();
+        return false;
+    }
+    cell.state.finish_rest() == Rest::Idle
 }
 
 /// Why the reading of mail was interrupted.
@@ -240,6 +259,8 @@ struct Mail {
     /// How many more may be handled.
     left: u32,
     handled: u32,
+    /// How many of them were noted as activity.
+    noted: u32,
     /// How many there were when the turn began. More than these came while it lasted, from another
     /// thread.
     expected: u64,
@@ -250,9 +271,15 @@ struct Mail {
 
 impl Mail {
     fn new(cell: &Header, budget: u32) -> Self {
+        let left = if cell.log.is_watched() {
+            u64::from(budget).min(cell.messages_left()) as u32
+        } else {
+            budget
+        };
         Mail {
-            left: budget,
+            left,
             handled: 0,
+            noted: 0,
             expected: if budget > LINGER_AFTER { cell.log.depth() } else { 0 },
             lingered_at: 0,
             before_look: cell.look_every(),
@@ -301,8 +328,9 @@ impl Mail {
     /// Notes that messages were handled, for those who wait for the actor to be idle.
     #[inline]
     fn note(&mut self, cell: &Header) {
-        if self.handled > 0 && cell.log.is_watched() {
-            cell.note_activity();
+        if self.handled > self.noted && cell.log.is_watched() {
+            cell.note_activity(self.handled - self.noted);
+            self.noted = self.handled;
         }
     }
 

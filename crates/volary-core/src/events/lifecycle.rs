@@ -66,6 +66,8 @@ pub(crate) enum Lifecycle {
     Stopped,
     Suspended,
     Reinstated,
+    Passivated,
+    Woken,
 }
 
 macro_rules! events {
@@ -113,6 +115,10 @@ events! {
     ActorSuspended {}
     /// A held actor goes on.
     ActorReinstated {}
+    /// An actor was passivated: it has let go of its state, and starts anew with its next message.
+    ActorPassivated {}
+    /// A passivated actor has started for a message.
+    ActorWoken {}
     /// A child has crashed. Arrives as a message with the parent, if it handles this type, and for every
     /// crash: restarts included.
     ChildFailed {

@@ -10,7 +10,7 @@ mod stream;
 pub use dead_letter::{DeadLetter, DeadReason};
 pub(crate) use lifecycle::Lifecycle;
 pub use lifecycle::{
-    ActorFailed, ActorReinstated, ActorRestarted, ActorStarted, ActorStopped, ActorSuspended, ChildFailed,
-    MailboxHighWater, RejectionUnheard, SlowHandler, Terminated,
+    ActorFailed, ActorPassivated, ActorReinstated, ActorRestarted, ActorStarted, ActorStopped, ActorSuspended,
+    ActorWoken, ChildFailed, MailboxHighWater, RejectionUnheard, SlowHandler, Terminated,
 };
 pub use stream::{Event, EventStream, Lagged, Subscription};

@@ -7,7 +7,7 @@
 use std::any::Any;
 use std::ptr::NonNull;
 
-use super::record::{Envelope, INLINE_BYTES, Incoming, MessageTable};
+use super::record::{Envelope, INLINE_BYTES, Incoming, MessageTable, RecordKind};
 use crate::cell::{CellRef, Header};
 use crate::dispatch::{Host, Step};
 use crate::events::DeadReason;
@@ -216,7 +216,7 @@ pub(crate) static BELL: MessageTable = MessageTable {
     discard: ring_in_vain,
     unbox: |_, _| unreachable!("a bell is never boxed"),
     words: 0,
-    timed: false,
+    kind: RecordKind::Message,
     message: std::any::TypeId::of::<()>,
     name: || "a letter",
 };

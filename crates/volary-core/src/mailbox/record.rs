@@ -47,10 +47,20 @@ pub struct MessageTable {
     /// Moves a boxed message to where a payload is expected.
     pub(crate) unbox: unsafe fn(Box<dyn std::any::Any + Send>, *mut u64),
     pub(crate) words: usize,
-    /// The payload is a message from a timer, with what is known of that.
-    pub(crate) timed: bool,
+    pub(crate) kind: RecordKind,
     pub(crate) message: fn() -> TypeId,
     pub(crate) name: fn() -> &'static str,
+}
+
+/// Where a record comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RecordKind {
+    /// From somebody, perhaps the actor itself.
+    Message,
+    /// From a timer of this incarnation: the payload is a message with what is known of that.
+    Timer,
+    /// An answer to a request of this incarnation.
+    Answer,
 }
 
 impl std::fmt::Debug for MessageTable {

@@ -223,6 +223,43 @@ impl<T: Target> ActorRef<T> {
         self.cell.control(KILL);
     }
 
+    /// Passivates the actor after the message that it is handling, whatever its [`Passivation`](crate::Passivation) says: its
+    /// hooks run and its state is dropped, and the next message starts it anew. Messages that wait are such messages.
+    ///
+    /// ```
+    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
+    /// who.passivate();
+    /// # }
+    /// ```
+    pub fn passivate(&self) {
+        self.cell.passivate();
+    }
+
+    /// Keeps the actor awake until [`resume_passivation`](ActorRef::resume_passivation). False: it is never passivated by
+    /// itself.
+    ///
+    /// ```
+    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
+    /// who.pause_passivation();
+    /// # }
+    /// ```
+    #[allow(clippy::must_use_candidate, reason = "pausing is what it is called for")]
+    pub fn pause_passivation(&self) -> bool {
+        self.cell.pause_passivation(true)
+    }
+
+    /// Takes back [`pause_passivation`](ActorRef::pause_passivation); the idle time begins now.
+    ///
+    /// ```
+    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
+    /// who.resume_passivation();
+    /// # }
+    /// ```
+    #[allow(clippy::must_use_candidate, reason = "resuming is what it is called for")]
+    pub fn resume_passivation(&self) -> bool {
+        self.cell.pause_passivation(false)
+    }
+
     /// Rebuilds the actor from its factory after the message that it is handling. Its address,
     /// mailbox and watchers stay.
     ///

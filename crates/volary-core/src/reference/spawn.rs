@@ -18,9 +18,10 @@ use super::reply_slot::ReplySlot;
 use crate::actor::{Actor, Dispatcher, Fault, Product, Props, Reentrancy};
 use crate::cell::lifecycle::Phase;
 use crate::cell::state::DEAD;
-use crate::cell::{Birth, CellRef, Extras, MailboxRule, cell_table, create};
+use crate::cell::{Birth, CellRef, Extras, MailboxRule, Wakefulness, cell_table, create};
 use crate::dispatch::{Host, TurnEnd, start_turn};
 use crate::mailbox::MailboxKind;
+use crate::passivation::Passivation;
 use crate::supervision::{Directive, Supervision};
 use crate::system::SystemCore;
 use crate::tree::{Path, validate_name};
@@ -173,6 +174,21 @@ impl<F> Spawn<F> {
     /// ```
     pub fn reentrancy(mut self, reentrancy: Reentrancy) -> Self {
         self.props = Some(self.props.unwrap_or_default().reentrancy(reentrancy));
+        self
+    }
+
+    /// Says when the actor lets go of its state, to start anew with its next message.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_core::*;
+    /// # struct Door; impl Actor for Door {}
+    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
+    /// system.spawn(|| Door).passivation(Passivation::after(Duration::from_secs(60))).await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn passivation(mut self, passivation: Passivation) -> Self {
+        self.props = Some(self.props.unwrap_or_default().passivation(passivation));
         self
     }
 
@@ -427,11 +443,13 @@ fn extras_for(system: &SystemCore, props: &Props) -> Result<Option<Box<Extras>>,
         supervision.validate()?;
     }
     props.reentrancy.validate()?;
+    props.passivation.validate()?;
     let usual = !mailbox.is_guarded()
         && own_dispatcher.is_none()
         && props.supervision.is_none()
         && props.stash.is_none()
-        && props.reentrancy == Reentrancy::default();
+        && props.reentrancy == Reentrancy::default()
+        && !props.passivation.allowed;
     if usual {
         return Ok(None);
     }
@@ -441,6 +459,7 @@ fn extras_for(system: &SystemCore, props: &Props) -> Result<Option<Box<Extras>>,
         supervision: props.supervision.clone(),
         stash: props.stash,
         reentrancy: props.reentrancy,
+        wakefulness: Wakefulness::new(props.passivation),
         ..Extras::default()
     })))
 }

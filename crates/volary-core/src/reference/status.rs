@@ -1,7 +1,7 @@
 //! What can be said of an actor from outside, at one moment.
 
 use crate::cell::Header;
-use crate::cell::state::{DEAD, DRAIN, HELD, KILL, PAUSED, SLOW, STOP};
+use crate::cell::state::{ASLEEP, DEAD, DRAIN, HELD, KILL, PAUSED, SLOW, STOP};
 
 /// The flags of an actor, as they were when somebody looked.
 ///
@@ -23,6 +23,8 @@ pub struct ActorStatus {
     pub stopping: bool,
     /// It has crashed, and is held by supervision.
     pub suspended: bool,
+    /// It is passivated, and starts with its next message.
+    pub asleep: bool,
     /// It has ended.
     pub ended: bool,
     /// Its handlers were seen to keep a worker for long.
@@ -41,6 +43,7 @@ impl ActorStatus {
             busy: !ended && cell.state.is_busy(),
             stopping,
             suspended: state & HELD != 0,
+            asleep: !ended && state & ASLEEP != 0,
             ended,
             slow: state & SLOW != 0,
             system: is_system(cell),

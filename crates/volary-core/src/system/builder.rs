@@ -12,6 +12,7 @@ use super::settings::{Settings, SettingsBuilder, SettingsError, process_environm
 use crate::actor::Actor;
 use crate::dispatch::{Elastic, Pool, PoolConfig};
 use crate::env::{Driver, Env, TokioEnv};
+use crate::passivation::{Eviction, EvictionError};
 use crate::reference::spawn_guardian;
 use crate::time::Timers;
 use crate::tree::{NameError, validate_system_name};
@@ -52,6 +53,9 @@ pub enum StartError {
         /// What it may be.
         allowed: &'static str,
     },
+    /// The limit to actors that are awake makes no sense.
+    #[error(transparent)]
+    Eviction(#[from] EvictionError),
     /// The program aborts on panic, so a crashing actor would take everything with it.
     #[error(
         "this program is built with `panic = \"abort\"`: a panic in one actor would end the whole process. \
@@ -90,6 +94,7 @@ pub struct SystemBuilder {
     environment: Option<Arc<dyn Env>>,
     read_environment: bool,
     dispatchers: Vec<(String, DispatcherOptions)>,
+    eviction: Option<Eviction>,
 }
 
 impl SystemBuilder {
@@ -100,6 +105,7 @@ impl SystemBuilder {
             environment: None,
             read_environment: true,
             dispatchers: Vec::new(),
+            eviction: None,
         }
     }
 
@@ -177,6 +183,18 @@ impl SystemBuilder {
         self
     }
 
+    /// Limits how many actors may be awake; without this as many are as want to be.
+    ///
+    /// ```
+    /// # use volary_core::{ActorSystem, Eviction};
+    /// let builder = ActorSystem::builder("bank").eviction(Eviction::lru().at_most(100_000));
+    /// # let _ = builder;
+    /// ```
+    pub fn eviction(mut self, eviction: Eviction) -> Self {
+        self.eviction = Some(eviction);
+        self
+    }
+
     /// Starts the system, on the caller's tokio runtime if there is one and on one of its own
     /// otherwise.
     ///
@@ -217,6 +235,9 @@ impl SystemBuilder {
         if cfg!(panic = "abort") && !settings.allow_panic_abort() {
             return Err(StartError::PanicAbort);
         }
+        if let Some(eviction) = &self.eviction {
+            eviction.validate()?;
+        }
         let pools = dispatchers::check(&self.dispatchers, &settings)?;
         let env: Arc<dyn Env> = match self.environment {
             Some(env) => env,
@@ -231,7 +252,7 @@ impl SystemBuilder {
                 Arc::new(env)
             }
         };
-        assemble(self.name, settings, env, pools)
+        assemble(self.name, settings, env, pools, self.eviction)
     }
 }
 
@@ -240,6 +261,7 @@ fn assemble(
     settings: Settings,
     env: Arc<dyn Env>,
     pools: Vec<(String, PoolConfig)>,
+    eviction: Option<Eviction>,
 ) -> Result<ActorSystem, StartError> {
     let budget = settings.throughput() as u32;
     let timers = Arc::new(Timers::new(env.clone()));
@@ -268,6 +290,7 @@ fn assemble(
         timers,
         settings,
         env,
+        eviction,
     };
     let core = Arc::new_cyclic(|this| SystemCore::new(parts, this.clone()));
     observer.watch(Arc::downgrade(&core));

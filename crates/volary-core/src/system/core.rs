@@ -15,6 +15,7 @@ use crate::dispatch::{Elastic, Host, Pool};
 use crate::env::{Driver, Env};
 use crate::events::EventStream;
 use crate::mailbox::BLOCK_BYTES;
+use crate::passivation::{Eviction, Keeper};
 use crate::reference::{ActorId, SpawnError};
 use crate::sync::atomic::{AtomicU64, Ordering::*};
 use crate::time::{Moment, Timers, nanos};
@@ -67,6 +68,7 @@ pub(crate) struct SystemCore {
     pub(super) counters: Counters,
     pub(super) guardians: Mutex<Option<Guardians>>,
     pub(super) stopping: super::stop::Stopping,
+    pub(super) keeper: Keeper,
     pub(super) dead_letter_log: super::reports::RateLimit,
     pub(super) pinned: Mutex<Vec<Arc<Elastic>>>,
     pub(super) driver: Mutex<Option<Arc<dyn Driver>>>,
@@ -93,9 +95,14 @@ pub(super) struct Parts {
     pub(super) blocking: Arc<Elastic>,
     pub(super) own_pools: Vec<(String, Arc<Pool>)>,
     pub(super) timers: Arc<Timers>,
+    pub(super) eviction: Option<Eviction>,
 }
 
 impl SystemCore {
+    pub(crate) fn keeper(&self) -> &Keeper {
+        &self.keeper
+    }
+
     pub(super) fn new(parts: Parts, this: Weak<SystemCore>) -> Self {
         let limit = parts.settings.mailbox_budget().bytes();
         let number = number_for(&this);
@@ -114,6 +121,7 @@ impl SystemCore {
             counters: Counters::default(),
             guardians: Mutex::new(None),
             stopping: super::stop::Stopping::default(),
+            keeper: Keeper::new(parts.eviction),
             dead_letter_log: super::reports::RateLimit::new(parts.settings.dead_letter_log()),
             pinned: Mutex::new(Vec::new()),
             driver: Mutex::new(None),

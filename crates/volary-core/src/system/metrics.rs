@@ -12,6 +12,8 @@ pub(crate) struct Counters {
     pub(crate) slow_handlers: AtomicU64,
     pub(crate) unheard_rejections: AtomicU64,
     pub(crate) high_water: AtomicU64,
+    pub(crate) passivated: AtomicU64,
+    pub(crate) woken: AtomicU64,
 }
 
 pub(crate) fn count(counter: &AtomicU64) -> u64 {
@@ -47,6 +49,10 @@ pub struct Metrics {
     pub unheard_rejections: u64,
     /// Mailboxes that grew beyond the high-water mark.
     pub high_water: u64,
+    /// Actors that were passivated.
+    pub passivated: u64,
+    /// Passivated actors that were started for a message.
+    pub woken: u64,
     /// Timers that are pending.
     pub timers: usize,
     /// Bytes that mailboxes hold in blocks.
@@ -57,6 +63,8 @@ impl Counters {
     pub(crate) fn read(&self) -> Metrics {
         let get = |counter: &AtomicU64| counter.load(Relaxed);
         Metrics {
+            passivated: get(&self.passivated),
+            woken: get(&self.woken),
             dead_letters: get(&self.dead_letters),
             refused: get(&self.refused),
             late_replies: get(&self.late_replies),

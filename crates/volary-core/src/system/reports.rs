@@ -11,8 +11,8 @@ use crate::actor::{Fault, Message, Rejection};
 use crate::cell::Header;
 use crate::dispatch::{Host, contain};
 use crate::events::{
-    ActorFailed, ActorReinstated, ActorRestarted, ActorStarted, ActorStopped, ActorSuspended, DeadLetter, DeadReason,
-    Lifecycle, MailboxHighWater, RejectionUnheard, SlowHandler,
+    ActorFailed, ActorPassivated, ActorReinstated, ActorRestarted, ActorStarted, ActorStopped, ActorSuspended,
+    ActorWoken, DeadLetter, DeadReason, Lifecycle, MailboxHighWater, RejectionUnheard, SlowHandler,
 };
 use crate::reference::ActorId;
 use crate::supervision::Directive;
@@ -125,6 +125,18 @@ impl SystemCore {
                 self.events.publish(ActorSuspended { path: path(), id });
             }
             Lifecycle::Reinstated => self.events.publish(ActorReinstated { path: path(), id }),
+            Lifecycle::Passivated => {
+                count(&self.counters.passivated);
+                if self.events.has_subscribers::<ActorPassivated>() {
+                    self.events.publish(ActorPassivated { path: path(), id });
+                }
+            }
+            Lifecycle::Woken => {
+                count(&self.counters.woken);
+                if self.events.has_subscribers::<ActorWoken>() {
+                    self.events.publish(ActorWoken { path: path(), id });
+                }
+            }
             Lifecycle::Started | Lifecycle::Stopping | Lifecycle::Stopped => {}
         }
     }

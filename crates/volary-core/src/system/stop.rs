@@ -209,6 +209,7 @@ impl Drop for Unfinished {
             return;
         }
         let count = core.directory().len().saturating_sub(3);
+        core.keeper().forget_all();
         *core.guardians.lock() = None;
         core.env().retire();
         core.stopping

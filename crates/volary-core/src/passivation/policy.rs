@@ -1,0 +1,128 @@
+//! When an actor lets go of its state.
+
+use std::time::Duration;
+
+use crate::reference::SpawnError;
+
+/// When an actor is passivated: its hooks run as for a stop and its state is dropped, but its address stays, and the next
+/// message starts it anew from its factory.
+///
+/// It is left alone while there is something to do: messages that wait, in the mailbox or put aside, tasks of
+/// [`Context::spawn`](crate::Context::spawn), [requests](crate::Context::request) whose answer is due, or children that are
+/// busy. Children end with it. Timers end with it as well, and do not keep it awake.
+///
+/// Whoever watches it hears nothing, since it has not ended. With [`ending`](Passivation::ending) it does end.
+///
+/// ```
+/// use std::time::Duration;
+/// use volary_core::{Passivation, Props};
+///
+/// let session = Props::new().passivation(Passivation::after(Duration::from_secs(120)));
+/// # let _ = session;
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[must_use]
+pub struct Passivation {
+    pub(crate) allowed: bool,
+    pub(crate) idle: Option<Duration>,
+    pub(crate) messages: Option<u64>,
+    pub(crate) ends: bool,
+}
+
+impl Passivation {
+    /// Not at all; the default. The actor is not evicted either.
+    ///
+    /// ```
+    /// # use volary_core::Passivation;
+    /// assert_eq!(Passivation::never(), Passivation::default());
+    /// ```
+    pub const fn never() -> Self {
+        Passivation {
+            allowed: false,
+            idle: None,
+            messages: None,
+            ends: false,
+        }
+    }
+
+    /// Only when the system needs room, see [`Eviction`](crate::Eviction), or when somebody says so.
+    ///
+    /// ```
+    /// let _ = volary_core::Passivation::on_demand();
+    /// ```
+    pub const fn on_demand() -> Self {
+        Passivation {
+            allowed: true,
+            ..Passivation::never()
+        }
+    }
+
+    /// When no message was handled for `idle`.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let _ = volary_core::Passivation::after(Duration::from_secs(2 * 60 * 60));
+    /// ```
+    pub const fn after(idle: Duration) -> Self {
+        Passivation {
+            idle: Some(idle),
+            ..Passivation::on_demand()
+        }
+    }
+
+    /// When so many messages were handled, whether more wait or not: those go to the next incarnation.
+    ///
+    /// ```
+    /// let _ = volary_core::Passivation::after_messages(10_000);
+    /// ```
+    pub const fn after_messages(messages: u64) -> Self {
+        Passivation {
+            messages: Some(messages),
+            ..Passivation::on_demand()
+        }
+    }
+
+    /// Or when so many messages were handled, if that comes first.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_core::Passivation;
+    /// let _ = Passivation::after(Duration::from_secs(60)).or_after_messages(10_000);
+    /// ```
+    pub const fn or_after_messages(mut self, messages: u64) -> Self {
+        self.messages = Some(messages);
+        self
+    }
+
+    /// The actor ends instead, as if it were [drained](crate::ActorRef::drain): watchers hear of it, its name is free, and
+    /// messages sent later go back to their senders.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_core::Passivation;
+    /// let _ = Passivation::after(Duration::from_secs(60)).ending();
+    /// ```
+    pub const fn ending(mut self) -> Self {
+        self.ends = true;
+        self
+    }
+
+    pub(crate) fn validate(&self) -> Result<(), SpawnError> {
+        let wrong = |value, allowed| {
+            Err(SpawnError::Option {
+                option: "passivation",
+                value,
+                allowed,
+            })
+        };
+        if let Some(idle) = self.idle
+            && idle < Duration::from_millis(1)
+        {
+            return wrong(format!("after {idle:?}"), "at least a millisecond without messages");
+        }
+        if self.messages == Some(0) {
+            return wrong("after 0 messages".to_owned(), "at least one message");
+        }
+        Ok(())
+    }
+}
