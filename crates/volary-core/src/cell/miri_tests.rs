@@ -331,3 +331,92 @@ fn miri_tree_is_watched_restarted_and_torn_down() {
         );
     });
 }
+
+/// Switches its behaviour, makes requests, and sleeps.
+struct Shifter {
+    other: ActorRef<Worker>,
+    seen: u32,
+    #[expect(dead_code, reason = "it is there to be dropped")]
+    token: Token,
+}
+impl Actor for Shifter {}
+
+struct Shift;
+impl Message for Shift {
+    type Reply = Box<u32>;
+    type Rejection = Infallible;
+}
+
+async fn shifted(shifter: &mut Shifter, _: Shift, ctx: &mut Context<Shifter>) -> Result<Box<u32>, Failure> {
+    let seen = &mut shifter.seen;
+    ctx.sleep(HOUR).await;
+    *seen += 100;
+    Ok(Box::new(*seen))
+}
+
+impl SyncHandler<Shift> for Shifter {
+    fn handle(&mut self, _: Shift, ctx: &mut Context<Self>) -> Result<Box<u32>, Failure> {
+        self.seen += 1;
+        ctx.becomes(shifted);
+        Ok(Box::new(self.seen))
+    }
+}
+
+/// Asks the worker, and answers in the continuation.
+struct Relay(Do, Token);
+impl Message for Relay {
+    type Reply = Box<u32>;
+    type Rejection = Infallible;
+}
+
+impl Respond<Relay> for Shifter {
+    async fn respond(&mut self, relay: Relay, reply: ReplyTo<Box<u32>>, ctx: &mut Context<Self>) -> Result<(), Fault> {
+        let request = ctx.request(&self.other, Job(relay.0, relay.1)).timeout(2 * HOUR);
+        let pending = request.then(move |shifter: &mut Shifter, answer, _| {
+            shifter.seen += *answer.or_fault()?;
+            reply.send(Box::new(shifter.seen));
+            Ok(())
+        })?;
+        assert!(pending.is_pending());
+        Ok(())
+    }
+}
+
+#[test]
+fn miri_behaviours_requests_and_sleep() {
+    let drops = Drops::default();
+    let tokens = drops.clone();
+    in_system(|system| async move {
+        let worker = system.spawn(worker).await.unwrap();
+        let (other, made) = (worker.clone(), tokens.clone());
+        let shifter = system
+            .spawn(move || Shifter {
+                other: other.clone(),
+                seen: 0,
+                token: made.token(),
+            })
+            .passivation(Passivation::after(4 * HOUR))
+            .await
+            .unwrap();
+        assert_eq!(*shifter.ask(Shift).await.unwrap(), 1);
+        assert_eq!(*shifter.ask(Shift).timeout(2 * HOUR).await.unwrap(), 101);
+        assert_eq!(*shifter.ask(Relay(Do::Answer, tokens.token())).await.unwrap(), 102);
+        let late = shifter.ask(Relay(Do::Suspend, tokens.token())).timeout(3 * HOUR).await;
+        assert_eq!(*late.unwrap(), 104);
+        assert_eq!(tokens.count(), 2);
+        system.sleep(5 * HOUR).await;
+        assert!(shifter.status().asleep);
+        assert_eq!(tokens.count(), 3, "the actor is gone, its cell is not");
+        assert_eq!(*shifter.ask(Shift).await.unwrap(), 1, "its own handler again");
+        // An answer that is due when the system stops.
+        let relay = shifter.ask(Relay(Do::Suspend, tokens.token())).timeout(3 * HOUR);
+        let mut due = pin!(relay.into_future());
+        assert!(
+            due.as_mut()
+                .poll(&mut TaskContext::from_waker(Waker::noop()))
+                .is_pending()
+        );
+        system.sleep(HOUR / 2).await;
+    });
+    assert_eq!(drops.count(), 5);
+}
