@@ -8,7 +8,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use volary::prelude::*;
-use volary::{Moment, SeededEnv};
+use volary::{Moment, SeededEnv, Terminated};
 
 struct Counting;
 
@@ -252,6 +252,76 @@ fn an_ask_from_a_tokio_task_allocates_nothing() {
             counter.ask(Add { by: 1 }).await.unwrap();
         }
         assert_eq!(MADE.get() - before, 0);
+        system.stop().await.unwrap();
+    });
+}
+
+/// Comes and goes, after everything that leaves a record somewhere.
+struct Mayfly;
+
+#[actor]
+impl Mayfly {
+    fn live(&mut self, ctx: &mut Context<Self>) {
+        ctx.set_timer("dusk", std::time::Duration::from_secs(60), Dusk);
+    }
+    fn stumble(&mut self) -> Result<(), Fault> {
+        Err(Fault::msg("as told"))
+    }
+    #[handles]
+    fn dusk(&mut self, _: Dusk) {}
+}
+
+#[derive(Message)]
+struct Dusk;
+
+struct Pond;
+
+#[actor]
+impl Pond {
+    async fn hatch(&mut self, count: usize, ctx: &mut Context<Self>) -> Result<(), Fault> {
+        let supervision = volary::Supervision::new().limit(3, std::time::Duration::from_secs(10));
+        let props = volary::Props::new().supervision(supervision);
+        for _ in 0..count {
+            let mayfly = ctx.spawn_child(|| Mayfly).props(props.clone()).await.or_fault()?;
+            ctx.watch(&mayfly);
+            mayfly.tell(Live).or_fault()?;
+            mayfly.tell(Stumble).or_fault()?;
+            mayfly.drain();
+        }
+        Ok(())
+    }
+    fn left(&mut self, ctx: &mut Context<Self>) -> usize {
+        ctx.children().len()
+    }
+    #[handles]
+    fn gone(&mut self, _: Terminated) {}
+}
+
+#[test]
+fn l10_a_million_children_come_and_go_and_memory_is_flat() {
+    const AT_A_TIME: usize = 1_000;
+    let env = SeededEnv::new(3);
+    env.block_on(async {
+        let system = ActorSystem::builder("pond")
+            .ignore_environment()
+            .environment(env.clone());
+        let system = system.settings(|s| s.log_config(false)).start().await.unwrap();
+        let pond = system.spawn(|| Pond).await.unwrap();
+        let live = || LIVE_BYTES.with(Cell::get);
+        let mut before = 0;
+        for round in 0..1_000_000 / AT_A_TIME {
+            pond.ask(Hatch { count: AT_A_TIME }).await.unwrap();
+            while pond.ask(Left).await.unwrap() > 0 {
+                system.sleep(std::time::Duration::from_millis(1)).await;
+            }
+            if round == 10 {
+                before = live(); // pools and tables have their size now
+            }
+        }
+        let grown = live() - before;
+        assert!(grown.abs() < 64 << 10, "{grown} bytes more after a million children");
+        assert_eq!(system.metrics().restarts, 1_000_000);
+        assert_eq!(system.metrics().timers, 0);
         system.stop().await.unwrap();
     });
 }
