@@ -118,6 +118,11 @@ impl MailboxRule {
 }
 
 impl Header {
+    #[inline]
+    pub(crate) fn mailbox_rule(&self) -> Option<&MailboxRule> {
+        Some(&self.extras_if_any()?.mailbox)
+    }
+
     pub(crate) fn bound(&self) -> Option<&Bound> {
         self.extras_if_any()?.mailbox.bound.as_ref()
     }

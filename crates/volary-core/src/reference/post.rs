@@ -1,9 +1,9 @@
 //! Putting a message into a mailbox: the bottom of `tell`, `ask` and everything that sends.
 
 use crate::actor::Message;
-use crate::cell::Header;
+use crate::cell::{Header, MailboxRule};
 use crate::dispatch::{Host, contain};
-use crate::mailbox::{BELL, Bound, Envelope, Growth, Letter, MessageTable, Refusal};
+use crate::mailbox::{BELL, Bound, Envelope, Growth, Letter, Mailbox, MessageTable, Refusal};
 
 /// Queues a message. The caller then sees to it that the actor runs.
 #[inline]
@@ -65,17 +65,33 @@ fn write<M>(
     }
 }
 
-#[cold]
-#[inline(never)]
+/// Queues a message under the rule of a mailbox that has one.
+#[inline]
 fn post_guarded<M: Message>(
     cell: &Header,
     table: &'static MessageTable,
     envelope: Envelope,
     message: M,
 ) -> Result<(), (Refusal, M)> {
-    let Some(mailbox) = cell.custom_mailbox() else {
-        return write(cell, table, envelope, message, cell.bound(), cell);
-    };
+    match cell.mailbox_rule() {
+        Some(MailboxRule { bound, custom: None }) => write(cell, table, envelope, message, bound.as_ref(), cell),
+        Some(MailboxRule {
+            custom: Some(mailbox), ..
+        }) => post_letter(cell, &**mailbox, table, envelope, message),
+        None => write(cell, table, envelope, message, None, cell),
+    }
+}
+
+/// Queues a message in a mailbox of the user's own.
+#[cold]
+#[inline(never)]
+fn post_letter<M: Message>(
+    cell: &Header,
+    mailbox: &dyn Mailbox,
+    table: &'static MessageTable,
+    envelope: Envelope,
+    message: M,
+) -> Result<(), (Refusal, M)> {
     let bell = Envelope {
         sender: envelope.sender,
         deadline: 0,

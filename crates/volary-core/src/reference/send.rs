@@ -55,6 +55,7 @@ impl<'a, M: Message> SendFuture<'a, M> {
         self
     }
 
+    #[inline]
     fn attempt(&mut self) -> Option<Result<(), (Refusal, M)>> {
         let message = self.message.take()?;
         let sent = post(self.target, self.table, envelope_from_here(self.target), message);
@@ -65,6 +66,7 @@ impl<'a, M: Message> SendFuture<'a, M> {
     }
 
     /// The bound to wait at, if this mailbox lets senders wait.
+    #[inline]
     fn waits(&self) -> Option<&'a Bound> {
         self.target.bound().filter(|bound| bound.waits)
     }
@@ -75,7 +77,31 @@ impl<M: Message> Unpin for SendFuture<'_, M> {}
 impl<M: Message> Future for SendFuture<'_, M> {
     type Output = Result<(), SendError<M>>;
 
+    /// Nearly always there is room and nobody waits.
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        if self.ticket.is_none() && self.waits().is_none_or(|bound| bound.may_try(None)) {
+            match self.attempt() {
+                Some(Ok(())) => return Poll::Ready(Ok(())),
+                Some(Err((Refusal::Full, message))) => self.message = Some(message),
+                Some(Err((refusal, message))) => return Poll::Ready(Err(self.refused(refusal, message))),
+                None => panic!("a send was polled after it had ended"),
+            }
+        }
+        self.poll_slowly(task)
+    }
+}
+
+impl<M: Message> SendFuture<'_, M> {
+    #[cold]
+    fn refused(&mut self, refusal: Refusal, message: M) -> SendError<M> {
+        self.target.system().count_refused();
+        self.leave();
+        SendError::Refused(TellError::new(refusal, message))
+    }
+
+    #[cold]
+    fn poll_slowly(&mut self, task: &mut Context<'_>) -> Poll<Result<(), SendError<M>>> {
         loop {
             let waits = self.waits();
             if waits.is_none_or(|bound| bound.may_try(self.ticket)) || self.target.log.is_closed() {
@@ -88,11 +114,7 @@ impl<M: Message> Future for SendFuture<'_, M> {
                         return Poll::Ready(Ok(()));
                     }
                     (Err((Refusal::Full, message)), Some(_)) => self.message = Some(message),
-                    (Err((refusal, message)), _) => {
-                        self.target.system().count_refused();
-                        self.leave();
-                        return Poll::Ready(Err(SendError::Refused(TellError::new(refusal, message))));
-                    }
+                    (Err((refusal, message)), _) => return Poll::Ready(Err(self.refused(refusal, message))),
                 }
             }
             let Some(bound) = waits else { continue };
