@@ -28,11 +28,12 @@ pub mod time;
 pub mod tree;
 
 pub use actor::{
-    Actor, Behaviour, Context, Continued, Dispatcher, Failure, Fault, Handler, IntoFailure, Message, OrFault,
-    PendingRequest, Product, Props, ReceiveTimeout, Reentrancy, Rejection, Request, RequestError, Respond, StashFull,
-    Stashed, SyncHandler, Task, Unhandled, unhandled,
+    Actor, Behaviour, Context, Continued, Dispatcher, Failure, Fault, ForbiddenChange, Fsm, FsmState, Handler,
+    IntoFailure, Message, OrFault, PendingRequest, Pipe, PipeError, Product, Props, ReceiveTimeout, Reentrancy,
+    Rejection, Request, RequestError, Respond, StashFull, Stashed, StateChange, StateTimeout, SyncHandler, Task,
+    Unhandled, unhandled,
 };
-pub use breaker::{BreakerOptions, BreakerOptionsError, CircuitBreaker};
+pub use breaker::{BreakerChanged, BreakerOptions, BreakerOptionsError, CircuitBreaker};
 pub use cell::MessageList;
 pub use env::{BoxTask, Driver, Env, SeededEnv, Signal, run};
 pub use events::{

@@ -44,7 +44,8 @@
 //! - [`ActorRef`] sends: [`tell`](ActorRef::tell), [`send`](ActorRef::send), [`ask`](ActorRef::ask).
 //! - [`ActorSystem`] starts, finds, lists and stops actors; [`settings`] says what can be set.
 //! - [`Fault`] crashes, a [`Rejection`] answers, [`Failure`] can be either.
-//! - [`CircuitBreaker`] stops calling what fails.
+//! - [`Context::pipe`] makes a message of a future's result; [`CircuitBreaker`] stops calling what fails.
+//! - [`Fsm`] is a state machine in an actor, with states that have a timeout.
 //! - [`SeededEnv`] runs a whole system on one thread, in an order drawn from a seed.
 //!
 //! # Features
@@ -129,6 +130,101 @@ pub use volary_macros::Message;
 /// # fn is<R: Rejection>() {} is::<SoldOut>();
 /// ```
 pub use volary_macros::Rejection;
+
+/// # A chapter on state machines
+///
+/// Many actors are in one state or another: a door is locked, closed or open; a payment is started, authorised, or
+/// over. An enum says which states there are and what each knows. [`FsmState`] says how long each may last, and which
+/// may follow which. An `Fsm` of them is a field of the actor, and keeps the time.
+///
+/// ```
+/// use std::time::Duration;
+/// use volary::prelude::*;
+/// use volary::{Fsm, FsmState, StateTimeout};
+///
+/// #[derive(Debug, Clone, PartialEq)]
+/// enum Door {
+///     Locked { wrong: u32 },          // how many wrong codes there were
+///     Closed,                         // unlocked: whoever does not open it in time finds it locked
+///     Open,
+///     Alarm,
+/// }
+///
+/// impl FsmState for Door {
+///     fn timeout(&self) -> Option<Duration> {
+///         match self {
+///             Door::Closed => Some(Duration::from_secs(5)),
+///             Door::Open => Some(Duration::from_secs(60)),
+///             Door::Locked { .. } | Door::Alarm => None,
+///         }
+///     }
+///     fn may_go_to(&self, next: &Self) -> bool {
+///         !matches!((self, next), (Door::Locked { .. }, Door::Open)) // not without being unlocked
+///     }
+/// }
+///
+/// struct Lock { door: Fsm<Door>, code: u32 }
+///
+/// #[actor]
+/// impl Lock {
+///     fn new(code: u32) -> Self {
+///         Lock { door: Fsm::new(Door::Locked { wrong: 0 }), code }
+///     }
+///
+///     fn started(&mut self, ctx: &mut Context<Self>) {
+///         self.door.start(ctx);       // the time of the first state begins
+///     }
+///
+///     fn enter(&mut self, code: u32, ctx: &mut Context<Self>) -> Result<bool, Fault> {
+///         let is_right = code == self.code;
+///         match self.door.state_mut() {
+///             Door::Locked { .. } if is_right => { self.door.goto(Door::Closed, ctx)?; }
+///             Door::Locked { wrong: 2 } => { self.door.goto(Door::Alarm, ctx)?; }
+///             Door::Locked { wrong } => *wrong += 1,
+///             Door::Closed if is_right => self.door.stay(ctx), // five seconds again
+///             Door::Closed | Door::Open | Door::Alarm => {}
+///         }
+///         Ok(is_right)
+///     }
+///
+///     fn open(&mut self, ctx: &mut Context<Self>) -> Result<Door, Fault> {
+///         if *self.door.state() == Door::Closed {
+///             let change = self.door.goto(Door::Open, ctx)?;
+///             println!("{change} after {:?}", change.after); // Closed -> Open after 2s
+///         }
+///         Ok(self.door.state().clone())
+///     }
+///
+///     /// Comes only while the door still is in that state, in the same visit to it.
+///     #[handles]
+///     fn too_long(&mut self, _: StateTimeout<Door>, ctx: &mut Context<Self>) -> Result<(), Fault> {
+///         let next = match self.door.state() {
+///             Door::Open => Door::Alarm,
+///             _ => Door::Locked { wrong: 0 },
+///         };
+///         self.door.goto(next, ctx)?;
+///         Ok(())
+///     }
+/// }
+///
+/// # let env = volary::SeededEnv::new(1);
+/// # env.clone().block_on(async move {
+/// # let system = ActorSystem::builder("house").environment(env).start().await.unwrap();
+/// let lock = system.spawn(|| Lock::new(4711)).await.unwrap();
+/// assert_eq!(lock.ask(Open).await.unwrap(), Door::Locked { wrong: 0 });
+/// assert!(lock.ask(Enter { code: 4711 }).await.unwrap());
+/// assert_eq!(lock.ask(Open).await.unwrap(), Door::Open);
+/// system.sleep(Duration::from_secs(61)).await; // virtual time, in a test
+/// assert_eq!(lock.ask(Open).await.unwrap(), Door::Alarm);
+/// # system.stop().await.unwrap();
+/// # });
+/// ```
+///
+/// A change that [`may_go_to`](FsmState::may_go_to) forbids is a bug of the actor: with `?` it is a fault that names
+/// both states, and supervision decides. After a restart the factory makes a new machine, and no timeout of the old one
+/// arrives.
+#[doc(inline)]
+pub use volary_core::Fsm;
 
 /// What an actor program usually names.
 ///

@@ -278,7 +278,7 @@ fn s2_every_accepted_message_is_handled_or_one_dead_letter() {
         for letter in &dead {
             assert_eq!(letter.reason(), DeadReason::Stopped);
             assert_eq!(letter.receiver().to_string(), "/user/desk");
-            assert_eq!(letter.receiver_id(), desk.id());
+            assert_eq!(letter.receiver_id(), Some(desk.id()));
         }
         system.stop().await.unwrap();
     });

@@ -1,17 +1,25 @@
 //! The circuit breaker as many actors share it: a handle, and the permits it gives.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::future::Future;
 use std::sync::Arc;
 
+use super::call::Call;
 use super::machine::{Counters, Grant, Machine, Open, Outcome, State, Transition};
 use super::options::{BreakerOptions, BreakerOptionsError};
 use crate::sync::Mutex;
+use crate::system::ActorSystem;
 use crate::time::Moment;
 
 /// Stops calling what fails, and tries again after a while. Clones are handles to the same breaker.
 ///
-/// Ask for a [`Permit`] before a call and record in it how the call ended. Each method takes a lock for a few
-/// instructions and waits for nothing else.
+/// Let it make a [`call`](CircuitBreaker::call), or hand it to a [pipe](crate::Context::pipe). Or do it by hand: ask for
+/// a [`Permit`] before a call and record in it how the call ended. Each method takes a lock for a few instructions and
+/// waits for nothing else.
+///
+/// What it does can be seen at any time: [`state`](CircuitBreaker::state), [`counters`](CircuitBreaker::counters), and
+/// the event [`BreakerChanged`](crate::BreakerChanged) for each change of state.
 ///
 /// ```
 /// use std::time::Duration;
@@ -43,7 +51,12 @@ use crate::time::Moment;
 /// ```
 #[derive(Clone)]
 pub struct CircuitBreaker {
-    machine: Arc<Mutex<Machine>>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    name: Cow<'static, str>,
+    machine: Mutex<Machine>,
 }
 
 impl CircuitBreaker {
@@ -60,9 +73,50 @@ impl CircuitBreaker {
     /// Names the option whose value is refused.
     pub fn new(options: BreakerOptions) -> Result<Self, BreakerOptionsError> {
         options.check()?;
+        let name = options.name.clone();
+        let machine = Mutex::new(Machine::new(options));
         Ok(Self {
-            machine: Arc::new(Mutex::new(Machine::new(options))),
+            shared: Arc::new(Shared { name, machine }),
         })
+    }
+
+    /// What it is called in logs and events.
+    ///
+    /// ```
+    /// # use volary_core::{BreakerOptions, CircuitBreaker};
+    /// assert_eq!(CircuitBreaker::new(BreakerOptions::default())?.name(), "unnamed");
+    /// # Ok::<(), volary_core::BreakerOptionsError>(())
+    /// ```
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    /// Makes a call: `future` is polled if the breaker permits it, and how it ends is recorded. Time is that of `system`,
+    /// whose event stream hears of changes of state.
+    ///
+    /// An error, a panic, or none of them within the [`timeout`](Call::timeout) is a failure; [`judge`](Call::judge) may
+    /// see errors otherwise. Cancel safe: dropped before it has ended, the call counts for nothing.
+    ///
+    /// ```
+    /// use volary_core::{ActorSystem, BreakerOptions, CircuitBreaker};
+    /// use volary_core::breaker::CallError;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let system = ActorSystem::builder("demo").start().await?;
+    /// let breaker = CircuitBreaker::new(BreakerOptions::default().minimum_calls(1))?;
+    /// assert_eq!(breaker.call(&system, async { "7".parse::<u32>() }).await?, 7);
+    /// let failed = breaker.call(&system, async { "seven".parse::<u32>() }).await; // half of two calls
+    /// assert!(matches!(failed, Err(CallError::Failed(_))));
+    /// let refused = breaker.call(&system, async { "8".parse::<u32>() }).await;
+    /// assert!(matches!(refused, Err(CallError::Refused(_))));
+    /// # system.stop().await?; Ok(()) }
+    /// ```
+    pub fn call<F, T, E>(&self, system: &ActorSystem, future: F) -> Call<F, E>
+    where
+        F: Future<Output = Result<T, E>>,
+    {
+        Call::new(system.clone(), Some(self.clone()), future)
     }
 
     /// Asks whether a call may be made at `now`.
@@ -85,7 +139,7 @@ impl CircuitBreaker {
     ///
     /// [`Open`] if the breaker is open, or half-open with all trial calls under way.
     pub fn try_acquire(&self, now: Moment) -> Result<Permit, Open> {
-        let (grant, transition) = self.machine.lock().try_acquire(now)?;
+        let (grant, transition) = self.shared.machine.lock().try_acquire(now)?;
         Ok(Permit {
             breaker: self.clone(),
             grant: Some(grant),
@@ -104,7 +158,7 @@ impl CircuitBreaker {
     /// ```
     #[must_use]
     pub fn state(&self, now: Moment) -> State {
-        self.machine.lock().state(now)
+        self.shared.machine.lock().state(now)
     }
 
     /// What has been counted, the window as of `now`.
@@ -118,7 +172,7 @@ impl CircuitBreaker {
     /// ```
     #[must_use]
     pub fn counters(&self, now: Moment) -> Counters {
-        self.machine.lock().counters(now)
+        self.shared.machine.lock().counters(now)
     }
 
     /// Opens it by hand, for one open duration from now. None if it was open already.
@@ -131,7 +185,7 @@ impl CircuitBreaker {
     /// # Ok::<(), volary_core::BreakerOptionsError>(())
     /// ```
     pub fn trip(&self, now: Moment) -> Option<Transition> {
-        self.machine.lock().trip(now)
+        self.shared.machine.lock().trip(now)
     }
 
     /// Closes it by hand and forgets the calls of the window. None if it is closed already.
@@ -145,13 +199,19 @@ impl CircuitBreaker {
     /// # Ok::<(), volary_core::BreakerOptionsError>(())
     /// ```
     pub fn reset(&self, now: Moment) -> Option<Transition> {
-        self.machine.lock().reset(now)
+        self.shared.machine.lock().reset(now)
     }
 }
 
 impl fmt::Debug for CircuitBreaker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.machine.lock().fmt(f)
+        // Looked at before it is written: writing may run anything.
+        let (phase, counters) = self.shared.machine.lock().glance();
+        f.debug_struct("CircuitBreaker")
+            .field("name", &self.name())
+            .field("phase", &phase)
+            .field("counters", &counters)
+            .finish_non_exhaustive()
     }
 }
 
@@ -205,14 +265,14 @@ impl Permit {
     /// ```
     pub fn record(mut self, outcome: Outcome, now: Moment) -> Option<Transition> {
         let grant = self.grant.take()?;
-        self.breaker.machine.lock().record(grant, outcome, now)
+        self.breaker.shared.machine.lock().record(grant, outcome, now)
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
         if let Some(grant) = self.grant.take() {
-            self.breaker.machine.lock().release(grant);
+            self.breaker.shared.machine.lock().release(grant);
         }
     }
 }

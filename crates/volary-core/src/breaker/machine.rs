@@ -6,8 +6,6 @@
 //! Each stay in a state has a number, its term, and a permit belongs to the term in which it was given. A call that
 //! ends in a later term is counted but decides nothing: what was true before the breaker opened says little now.
 
-use std::fmt;
-
 use thiserror::Error;
 
 use super::options::BreakerOptions;
@@ -72,6 +70,7 @@ pub enum Outcome {
 /// let transition = breaker.try_acquire(now)?.record(Outcome::Failure, now).expect("it opens");
 /// assert_eq!((transition.from, transition.to, transition.at), (State::Closed, State::Open, now));
 /// assert_eq!((transition.seen.failures, transition.seen.calls), (1, 1));
+/// assert_eq!(transition.number, 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +84,9 @@ pub struct Transition {
     pub at: Moment,
     /// The calls that led to it: those of the window, or the trial calls. None if time alone, or a person, did.
     pub seen: Counted,
+    /// The how-manieth change of this breaker it is, from 1 on. Whoever hears of changes from several threads can put
+    /// them in order by it.
+    pub number: u64,
 }
 
 /// The call was refused and did not happen. Do without it, or try again later.
@@ -150,14 +152,51 @@ pub struct Counters {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grant {
     term: u64,
+    round: u32,
     begun: Moment,
 }
 
-#[derive(Debug)]
-enum Phase {
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Phase {
     Closed,
     Open { until: Moment },
-    HalfOpen { ended: Counted, under_way: u32 },
+    HalfOpen(Trials),
+}
+
+/// The trial calls of one half-open stay.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Trials {
+    ended: Counted,
+    under_way: u32,
+    /// How often those under way have lost their places.
+    round: u32,
+    /// When the last one was begun.
+    latest: Moment,
+}
+
+impl Trials {
+    /// Takes a place, if there is one, and says in which round.
+    fn begin(&mut self, now: Moment, options: &BreakerOptions) -> Option<u32> {
+        let is_full = |trials: &Self| trials.ended.calls + trials.under_way >= options.trial_calls;
+        if is_full(self) && now.since(self.latest) >= options.open_for {
+            // What has not ended by now may never do, and must not keep the breaker from closing.
+            self.round += 1;
+            self.under_way = 0;
+        }
+        if is_full(self) {
+            return None;
+        }
+        self.under_way += 1;
+        self.latest = now;
+        Some(self.round)
+    }
+
+    /// Gives back the place of a call, if it still has one.
+    fn leave(&mut self, grant: Grant) {
+        if grant.round == self.round {
+            self.under_way -= 1;
+        }
+    }
 }
 
 pub(super) struct Machine {
@@ -189,29 +228,23 @@ impl Machine {
         if let Phase::Open { until } = self.phase
             && now >= until
         {
-            let half_open = Phase::HalfOpen {
-                ended: Counted::default(),
-                under_way: 0,
-            };
+            let half_open = Phase::HalfOpen(Trials::default());
             transition = Some(self.enter(half_open, Counted::default(), now));
         }
-        let refused = match &mut self.phase {
-            Phase::Closed => None,
-            Phase::Open { until } => Some(Open { retry_at: Some(*until) }),
-            Phase::HalfOpen { ended, under_way } if ended.calls + *under_way < self.options.trial_calls => {
-                *under_way += 1;
-                None
-            }
-            Phase::HalfOpen { .. } => Some(Open { retry_at: None }),
+        let given = match &mut self.phase {
+            Phase::Closed => Ok(0),
+            Phase::Open { until } => Err(Open { retry_at: Some(*until) }),
+            Phase::HalfOpen(trials) => trials.begin(now, &self.options).ok_or(Open { retry_at: None }),
         };
-        if let Some(open) = refused {
-            self.counters.refused += 1;
-            return Err(open);
-        }
+        let round = given.inspect_err(|_| self.counters.refused += 1)?;
         self.counters.permitted += 1;
         self.counters.in_flight += 1;
-        let term = self.term;
-        Ok((Grant { term, begun: now }, transition))
+        let grant = Grant {
+            term: self.term,
+            round,
+            begun: now,
+        };
+        Ok((grant, transition))
     }
 
     pub(super) fn record(&mut self, grant: Grant, outcome: Outcome, now: Moment) -> Option<Transition> {
@@ -242,10 +275,10 @@ impl Machine {
                 let enough = seen.calls >= self.options.minimum_calls;
                 (enough && self.is_too_bad(seen, seen.calls)).then(|| self.open(seen, now))
             }
-            Phase::HalfOpen { ended, under_way } => {
-                *under_way -= 1;
-                ended.add(call);
-                let seen = *ended;
+            Phase::HalfOpen(trials) => {
+                trials.leave(grant);
+                trials.ended.add(call);
+                let seen = trials.ended;
                 // Measured by all trial calls, also those to come: too bad means that they could not mend it.
                 if self.is_too_bad(seen, self.options.trial_calls) {
                     Some(self.open(seen, now))
@@ -265,10 +298,10 @@ impl Machine {
     pub(super) fn release(&mut self, grant: Grant) {
         self.counters.in_flight -= 1;
         self.counters.ignored += 1;
-        if let Phase::HalfOpen { under_way, .. } = &mut self.phase
+        if let Phase::HalfOpen(trials) = &mut self.phase
             && grant.term == self.term
         {
-            *under_way -= 1;
+            trials.leave(grant);
         }
     }
 
@@ -286,7 +319,7 @@ impl Machine {
         self.window.clear();
         match self.phase {
             Phase::Closed => None,
-            Phase::Open { .. } | Phase::HalfOpen { .. } => Some(self.enter(Phase::Closed, Counted::default(), now)),
+            Phase::Open { .. } | Phase::HalfOpen(_) => Some(self.enter(Phase::Closed, Counted::default(), now)),
         }
     }
 
@@ -295,7 +328,7 @@ impl Machine {
             Phase::Closed => State::Closed,
             Phase::Open { until } if now.max(self.latest) < until => State::Open,
             // Open until somebody asks, but whoever asks gets through.
-            Phase::Open { .. } | Phase::HalfOpen { .. } => State::HalfOpen,
+            Phase::Open { .. } | Phase::HalfOpen(_) => State::HalfOpen,
         }
     }
 
@@ -304,12 +337,17 @@ impl Machine {
         let window = match &self.phase {
             Phase::Closed => self.window.counted(now),
             Phase::Open { .. } => Counted::default(),
-            Phase::HalfOpen { ended, .. } => *ended,
+            Phase::HalfOpen(trials) => trials.ended,
         };
         Counters {
             window,
             ..self.counters
         }
+    }
+
+    /// What can be told without a clock.
+    pub(super) fn glance(&self) -> (Phase, Counters) {
+        (self.phase, self.counters)
     }
 
     fn advance(&mut self, now: Moment) -> Moment {
@@ -341,17 +379,8 @@ impl Machine {
             to: self.phase.state(),
             at: now,
             seen,
+            number: self.term,
         }
-    }
-}
-
-impl fmt::Debug for Machine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CircuitBreaker")
-            .field("phase", &self.phase)
-            .field("counters", &self.counters)
-            .field("options", &self.options)
-            .finish_non_exhaustive()
     }
 }
 
@@ -360,7 +389,7 @@ impl Phase {
         match self {
             Self::Closed => State::Closed,
             Self::Open { .. } => State::Open,
-            Self::HalfOpen { .. } => State::HalfOpen,
+            Self::HalfOpen(_) => State::HalfOpen,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What can be set on a circuit breaker.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -24,6 +25,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct BreakerOptions {
+    pub(super) name: Cow<'static, str>,
     pub(super) window: Window,
     pub(super) failure_percent: u8,
     pub(super) slow: Option<Slow>,
@@ -81,6 +83,7 @@ impl Window {
 impl Default for BreakerOptions {
     fn default() -> Self {
         Self {
+            name: Cow::Borrowed("unnamed"),
             window: Window::Calls(100),
             failure_percent: 50,
             slow: None,
@@ -92,6 +95,21 @@ impl Default for BreakerOptions {
 }
 
 impl BreakerOptions {
+    /// What it is called in logs and events; up to 200 bytes.
+    ///
+    /// ```
+    /// # use volary_core::breaker::{BreakerOptions, CircuitBreaker};
+    /// let breaker = CircuitBreaker::new(BreakerOptions::default().named("payments"))?;
+    /// assert_eq!(breaker.name(), "payments");
+    /// # Ok::<(), volary_core::BreakerOptionsError>(())
+    /// ```
+    pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            name: name.into(),
+            ..self
+        }
+    }
+
     /// Which calls to look back on; 1 to 100 000 of them, up to a day.
     ///
     /// ```
@@ -164,8 +182,9 @@ impl BreakerOptions {
     }
 
     /// How many trial calls decide, and at most how many of them run at once; 1 to 10 000. It closes when all of them have
-    /// ended and fewer than the percentages failed or were slow, and opens as soon as that is out of reach. A trial call
-    /// that never ends keeps its place, so give calls a deadline.
+    /// ended and fewer than the percentages failed or were slow, and opens as soon as that is out of reach. When
+    /// none was begun for as long as it stays open, those still under way lose their places to others: one that never
+    /// ends does not keep it from closing. (If it does end, it counts.)
     ///
     /// ```
     /// # use volary_core::breaker::{BreakerOptions, CircuitBreaker};
@@ -183,6 +202,8 @@ impl BreakerOptions {
             after: DAY,
             percent: 100,
         });
+        let name_fits = (1..=MAX_NAME).contains(&self.name.len());
+        check("named", name_fits, &self.name, "1 to 200 bytes")?;
         let window = format!("{:?}", self.window);
         let window_fits = (1..=MAX_CALLS).contains(&most) && self.window.duration().is_none_or(is_time);
         check(
@@ -217,6 +238,7 @@ impl BreakerOptions {
     }
 }
 
+const MAX_NAME: usize = 200;
 const MAX_CALLS: u32 = 100_000;
 const MAX_TRIALS: u32 = 10_000;
 

@@ -214,6 +214,33 @@ fn half_open_opens_as_soon_as_the_trial_calls_cannot_mend_it() {
 }
 
 #[test]
+fn a_trial_call_that_never_ends_does_not_keep_it_half_open() {
+    let breaker = opened(small().trial_calls(2));
+    let lost = breaker.try_acquire(at(100)).unwrap();
+    let slow = breaker.try_acquire(at(150)).unwrap();
+    // Nobody was let through for as long as it stays open: the places of both are given to others.
+    assert!(breaker.try_acquire(at(249)).is_err());
+    let third = breaker.try_acquire(at(250)).unwrap();
+    let fourth = breaker.try_acquire(at(250)).unwrap();
+    assert!(breaker.try_acquire(at(250)).is_err());
+    // The slow one counts, without leaving a place that it has not.
+    assert_eq!(slow.record(Outcome::Success, at(260)), None);
+    assert!(breaker.try_acquire(at(260)).is_err());
+    assert_eq!(third.record(Outcome::Success, at(270)).unwrap().to, State::Closed);
+    drop((lost, fourth));
+    assert_eq!(breaker.counters(at(270)).in_flight, 0);
+}
+
+#[test]
+fn changes_are_numbered() {
+    let breaker = opened(small().trial_calls(1));
+    let trial = breaker.try_acquire(at(100)).unwrap();
+    assert_eq!(trial.transition().unwrap().number, 2);
+    assert_eq!(trial.record(Outcome::Failure, at(100)).unwrap().number, 3);
+    assert_eq!(breaker.reset(at(100)).unwrap().number, 4);
+}
+
+#[test]
 fn slow_trial_calls_open_it_again() {
     let breaker = opened(small().slow_calls(Duration::from_nanos(5), 100).trial_calls(1));
     let trial = breaker.try_acquire(at(100)).unwrap();
@@ -279,6 +306,8 @@ fn each_option_is_checked_and_named() {
     let nano = Duration::from_nanos(1);
     let options = BreakerOptions::default;
     let refused = [
+        (options().named(""), "named: the value `` is refused"),
+        (options().named("n".repeat(201)), "named: the value `nnn"),
         (
             options().window(Window::Calls(0)),
             "window: the value `Calls(0)` is refused",

@@ -27,6 +27,8 @@ pub(crate) enum TimerName {
     Named(Cow<'static, str>),
     /// The receive timeout, which no name can be mistaken for.
     ReceiveTimeout,
+    /// The timeout of a state machine: a number that no other timer of the actor has.
+    Numbered(u64),
 }
 
 /// A timer that is set.
@@ -198,10 +200,7 @@ impl Header {
         if matches!(plan, Plan::Idle(_)) {
             self.touch(now);
         }
-        let number = self.with_links(|links| {
-            links.next_timer += 1;
-            links.next_timer
-        });
+        let number = self.number_for_timer();
         let alarm = Arc::new(Alarm {
             cell: self.to_ref().downgrade(),
             table: super::typed::timed_table::<A, M>(),
@@ -223,6 +222,14 @@ impl Header {
             };
             links.timers.insert(name, armed);
         });
+    }
+
+    /// A number for a timer, never given to another one of this actor.
+    pub(crate) fn number_for_timer(&self) -> u64 {
+        self.with_links(|links| {
+            links.next_timer += 1;
+            links.next_timer
+        })
     }
 
     /// False: there is no such timer.
@@ -268,7 +275,7 @@ impl Header {
         let links = extras.links.lock();
         let names = links.timers.keys().filter_map(|name| match name {
             TimerName::Named(name) => Some(name.clone().into_owned()),
-            TimerName::ReceiveTimeout => None,
+            TimerName::ReceiveTimeout | TimerName::Numbered(_) => None,
         });
         names.collect()
     }

@@ -1,4 +1,4 @@
-//! Dead letters: messages that were taken and could not be delivered.
+//! Dead letters: messages that could not be delivered and that nobody was there to take back.
 
 use std::any::Any;
 use std::fmt;
@@ -28,6 +28,10 @@ pub enum DeadReason {
     Discarded,
     /// The receiver said that it does not handle the message, as it is now.
     Unhandled,
+    /// The result of a [pipe](crate::Context::pipe) for which the receiver's mailbox had no room.
+    Full,
+    /// The result of a [pipe](crate::Context::pipe) to a path where nobody takes such a message.
+    Nobody,
 }
 
 impl fmt::Display for DeadReason {
@@ -38,11 +42,14 @@ impl fmt::Display for DeadReason {
             DeadReason::Abandoned => "its asker had given up",
             DeadReason::Discarded => "the mailbox dropped it",
             DeadReason::Unhandled => "the receiver did not handle it",
+            DeadReason::Full => "the mailbox was full",
+            DeadReason::Nobody => "nobody there takes it",
         })
     }
 }
 
-/// A message that was accepted and could not be delivered; published on the event stream.
+/// A message that was accepted and could not be delivered; published on the event stream. So is the result of a
+/// [pipe](crate::Context::pipe) that was refused: whoever began it is not there to take it back.
 ///
 /// Exactly one is published for each such message. The message itself is kept for the first
 /// subscriber that takes it.
@@ -59,7 +66,7 @@ pub struct DeadLetter {
     pub(crate) sender: Option<ActorId>,
     pub(crate) sender_path: Option<Path>,
     pub(crate) receiver: Path,
-    pub(crate) receiver_id: ActorId,
+    pub(crate) receiver_id: Option<ActorId>,
     pub(crate) message_type: &'static str,
     pub(crate) message: Arc<Mutex<Option<Box<dyn Any + Send>>>>,
 }
@@ -105,13 +112,13 @@ impl DeadLetter {
         &self.receiver
     }
 
-    /// The incarnation that it was for.
+    /// The incarnation that it was for; `None` if nobody lived there.
     ///
     /// ```
-    /// # fn f(letter: &volary_core::DeadLetter) { println!("{}", letter.receiver_id()); }
+    /// # fn f(letter: &volary_core::DeadLetter) { println!("{:?}", letter.receiver_id()); }
     /// ```
     #[must_use]
-    pub fn receiver_id(&self) -> ActorId {
+    pub fn receiver_id(&self) -> Option<ActorId> {
         self.receiver_id
     }
 

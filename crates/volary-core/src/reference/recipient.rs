@@ -7,12 +7,14 @@ use super::actor_ref::{ActorRef, tell};
 use super::ask::Ask;
 use super::errors::TellError;
 use super::id::ActorId;
+use super::post::{envelope_from_here, post};
 use super::send::SendFuture;
 use super::target::Accepts;
 use crate::actor::Message;
 use crate::cell::CellRef;
 use crate::cell::state::DEAD;
-use crate::mailbox::MessageTable;
+use crate::events::DeadReason;
+use crate::mailbox::{MessageTable, Refusal};
 use crate::tree::Path;
 
 /// Anybody who takes messages of type `M`, whatever else they are.
@@ -57,6 +59,26 @@ impl<M: Message> Recipient<M> {
     /// The message, if it was refused.
     pub fn tell(&self, message: M) -> Result<(), TellError<M>> {
         tell(&self.cell, self.table, message)
+    }
+
+    /// Sends for somebody who is not there to take a refusal: it becomes exactly one dead letter.
+    pub(crate) fn deliver(&self, message: M) {
+        let envelope = envelope_from_here(&self.cell);
+        let sender = envelope.sender;
+        match post(&self.cell, self.table, envelope, message) {
+            Ok(()) => {
+                if self.cell.state.mail() {
+                    self.cell.schedule();
+                }
+            }
+            Err((refusal, message)) => {
+                let reason = match refusal {
+                    Refusal::Closed => DeadReason::Stopped,
+                    Refusal::Full | Refusal::Denied => DeadReason::Full,
+                };
+                self.cell.system().dead_letter(&self.cell, sender, reason, message);
+            }
+        }
     }
 
     /// As [`ActorRef::send`](crate::ActorRef::send). Cancel safe.
@@ -120,17 +142,7 @@ impl<M: Message> Recipient<M> {
     }
 }
 
-impl<M: Message> Clone for Recipient<M> {
-    fn clone(&self) -> Self {
-        Recipient {
-            cell: self.cell.clone(),
-            table: self.table,
-            message: PhantomData,
-        }
-    }
-}
-
-impl<M: Message, T: Accepts<M>> From<&ActorRef<T>> for Recipient<M> {
+impl<T: Accepts<M>, M: Message> From<&ActorRef<T>> for Recipient<M> {
     fn from(actor: &ActorRef<T>) -> Self {
         actor.recipient()
     }
@@ -139,6 +151,16 @@ impl<M: Message, T: Accepts<M>> From<&ActorRef<T>> for Recipient<M> {
 impl<M: Message> From<&Recipient<M>> for Recipient<M> {
     fn from(recipient: &Recipient<M>) -> Self {
         recipient.clone()
+    }
+}
+
+impl<M: Message> Clone for Recipient<M> {
+    fn clone(&self) -> Self {
+        Recipient {
+            cell: self.cell.clone(),
+            table: self.table,
+            message: PhantomData,
+        }
     }
 }
 

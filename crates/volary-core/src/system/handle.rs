@@ -15,7 +15,8 @@ use super::settings::Settings;
 use super::stop::{StopError, stop};
 use crate::actor::{Actor, Message, Product};
 use crate::cell::CellRef;
-use crate::events::EventStream;
+use crate::dispatch::Host;
+use crate::events::{DeadReason, EventStream};
 use crate::mailbox::BLOCK_BYTES;
 use crate::reference::{ActorId, ActorRef, ActorStatus, Recipient, Spawn};
 use crate::time::{Moment, TimerId};
@@ -230,6 +231,24 @@ impl ActorSystem {
             None => {
                 self.core.count_refused();
                 Err(crate::AskError::Stopped)
+            }
+        }
+    }
+
+    /// Sends for somebody who is not there to take a refusal: it becomes exactly one dead letter.
+    pub(crate) fn deliver<M: Message>(&self, path: &Path, message: M) {
+        let cell = self.find(path);
+        let id = cell.as_ref().map(|cell| ActorId::of(cell.id));
+        let accepting = cell.and_then(|cell| {
+            let table = (cell.table.accepts)(TypeId::of::<M>())?;
+            Some(Recipient::new(cell, table))
+        });
+        match accepting {
+            Some(recipient) => recipient.deliver(message),
+            None => {
+                let sender = Host::with(|host| host.ambient().id).unwrap_or(0);
+                let reason = DeadReason::Nobody;
+                self.core.dead_letter_to(id, || path.clone(), sender, reason, message);
             }
         }
     }

@@ -17,6 +17,7 @@ use crate::events::{
 use crate::reference::ActorId;
 use crate::supervision::Directive;
 use crate::time::Moment;
+use crate::tree::Path;
 use std::time::Duration;
 
 /// So many per second, and a word about how many more there were.
@@ -66,6 +67,19 @@ impl SystemCore {
 
     /// Ends a message that cannot be delivered: exactly one dead letter.
     pub(crate) fn dead_letter<M: Message>(&self, receiver: &Header, sender: u64, reason: DeadReason, message: M) {
+        let id = Some(ActorId::of(receiver.id));
+        self.dead_letter_to(id, || receiver.path(), sender, reason, message);
+    }
+
+    /// The same, to a path where perhaps nobody lives.
+    pub(super) fn dead_letter_to<M: Message>(
+        &self,
+        receiver_id: Option<ActorId>,
+        receiver: impl FnOnce() -> Path,
+        sender: u64,
+        reason: DeadReason,
+        message: M,
+    ) {
         count(&self.counters.dead_letters);
         let speak = self.dead_letter_log.admit(self.now());
         let heard = self.events.has_subscribers::<DeadLetter>();
@@ -75,11 +89,11 @@ impl SystemCore {
             return;
         }
         let sender_path = self.directory.get(sender).map(|cell| cell.path());
-        let receiver_path = receiver.path();
+        let receiver = receiver();
         if let Some(suppressed) = speak {
             tracing::info!(
                 message = type_name::<M>(),
-                receiver = %receiver_path,
+                %receiver,
                 sender = sender_path.as_ref().map(tracing::field::display),
                 %reason,
                 suppressed,
@@ -95,8 +109,8 @@ impl SystemCore {
             reason,
             sender: ActorId::from_raw(sender),
             sender_path,
-            receiver: receiver_path,
-            receiver_id: ActorId::of(receiver.id),
+            receiver,
+            receiver_id,
             message_type: type_name::<M>(),
             message: Arc::new(Mutex::new(Some(message))),
         };

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use crate::actor::Fault;
 use crate::cell::{Header, WeakCell};
 use crate::dispatch::{Ambiently, Host, contain, wake};
 use crate::sync::Mutex;
@@ -40,9 +41,15 @@ struct Spawned {
 }
 
 impl Spawned {
+    fn report(&self, ran: Result<(), Fault>) {
+        if let (Err(fault), Some(actor)) = (ran, self.actor.upgrade()) {
+            actor.system().report_hook_fault(&actor, "task", &fault);
+        }
+    }
+
     fn finish(&mut self) {
         let future = self.future.take();
-        let _ = contain(|| drop(future));
+        self.report(contain(|| drop(future)));
         self.state.finished.store(true, Release);
         if let Some(on_end) = self.on_end.take() {
             on_end();
@@ -65,15 +72,10 @@ impl Future for Spawned {
                 .as_mut()
                 .map_or(Poll::Ready(()), |future| future.as_mut().poll(task))
         });
-        match polled {
-            Ok(Poll::Pending) => return Poll::Pending,
-            Ok(Poll::Ready(())) => {}
-            Err(fault) => {
-                if let Some(actor) = self.actor.upgrade() {
-                    actor.system().report_hook_fault(&actor, "task", &fault);
-                }
-            }
+        if let Ok(Poll::Pending) = polled {
+            return Poll::Pending;
         }
+        self.report(polled.map(drop));
         self.finish();
         Poll::Ready(())
     }

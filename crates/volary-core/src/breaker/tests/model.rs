@@ -67,8 +67,11 @@ struct Stay {
     state: State,
     since: u64,
     ended: Vec<Call>,
-    /// Permits that were given and neither recorded nor dropped.
+    /// Permits that were given and neither recorded nor dropped, nor given up on.
     out: usize,
+    /// How often those that were out were given up on, and when the last one was given.
+    round: u32,
+    last: u64,
 }
 
 struct Model {
@@ -84,6 +87,8 @@ impl Model {
             since: 0,
             ended: Vec::new(),
             out: 0,
+            round: 0,
+            last: 0,
         };
         Self { limits, stay }
     }
@@ -96,6 +101,8 @@ impl Model {
             since: now,
             ended: Vec::new(),
             out: 0,
+            round: 0,
+            last: 0,
         };
         (from, state)
     }
@@ -109,12 +116,18 @@ impl Model {
 
     fn acquire(&mut self, now: u64) -> Result<Option<(State, State)>, Option<Moment>> {
         let change = (self.state(now) != self.stay.state).then(|| self.enter(State::HalfOpen, now));
-        let free = self.stay.ended.len() + self.stay.out < self.limits.trials as usize;
+        let free = |stay: &Stay| stay.ended.len() + stay.out < self.limits.trials as usize;
+        if self.stay.state == State::HalfOpen && !free(&self.stay) && now >= self.stay.last + self.limits.open_for {
+            self.stay.round += 1;
+            self.stay.out = 0;
+        }
+        let free = free(&self.stay);
         match self.stay.state {
             State::Open => return Err(Some(at(self.stay.since + self.limits.open_for))),
             State::HalfOpen if !free => return Err(None),
             _ => self.stay.out += 1,
         }
+        self.stay.last = now;
         Ok(change)
     }
 
@@ -141,7 +154,9 @@ impl Model {
         if permit.stay != self.stay.number {
             return None;
         }
-        self.stay.out -= 1;
+        if permit.round == self.stay.round {
+            self.stay.out -= 1;
+        }
         let failed = match outcome {
             Outcome::Success => false,
             Outcome::Failure => true,
@@ -182,6 +197,7 @@ impl Model {
 #[derive(Debug, Clone, Copy)]
 struct Given {
     stay: u32,
+    round: u32,
     at: u64,
 }
 
@@ -211,8 +227,9 @@ fn run(limits: Limits, steps: &[Step]) {
                 match (got, expected) {
                     (Ok(permit), Ok(change)) => {
                         assert_eq!(ends(permit.transition(), now), change);
-                        let stay = model.stay.number;
-                        permits.push((permit, Given { stay, at: now }));
+                        let Stay { number, round, .. } = model.stay;
+                        let (stay, at) = (number, now);
+                        permits.push((permit, Given { stay, round, at }));
                     }
                     (Err(open), Err(retry_at)) => assert_eq!(open.retry_at, retry_at),
                     (got, expected) => panic!("{got:?} instead of {expected:?}"),
