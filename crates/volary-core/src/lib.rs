@@ -35,7 +35,7 @@ pub use actor::{
 };
 pub use breaker::{BreakerChanged, BreakerOptions, BreakerOptionsError, CircuitBreaker};
 pub use cell::MessageList;
-pub use env::{BoxTask, Driver, Env, SeededEnv, Signal, run};
+pub use env::{BoxTask, Driver, Env, Observed, SeededEnv, Signal, What, run};
 pub use events::{
     ActorFailed, ActorPassivated, ActorReinstated, ActorRestarted, ActorStarted, ActorStopped, ActorSuspended,
     ActorWoken, ChildFailed, DeadLetter, DeadReason, Event, EventStream, Lagged, MailboxHighWater, RejectionUnheard,

@@ -5,10 +5,13 @@
 
 use std::any::TypeId;
 
+use super::Extras;
 use super::header::Header;
 use super::typed::{RunFn, behaviour_table};
 use crate::actor::{Actor, Behaviour, Message};
-use crate::mailbox::{MessageTable, RecordKind};
+use crate::env::What;
+use crate::mailbox::{BELL, Incoming, RecordKind};
+use crate::reference::ActorId;
 
 /// What to run in the place of the handler.
 pub(crate) struct BehaviourTable {
@@ -48,7 +51,8 @@ impl Header {
         if all || stack.is_empty() {
             links.behaviours.remove(&message);
         }
-        self.log.set_layered(!links.behaviours.is_empty());
+        self.log
+            .set_layered(!links.behaviours.is_empty() || self.system().is_observed());
         true
     }
 
@@ -56,19 +60,30 @@ impl Header {
         if !self.log.is_layered() {
             return;
         }
-        self.with_links(|links| links.behaviours.clear());
-        self.log.set_layered(false);
+        if let Some(extras) = self.extras_if_any() {
+            extras.links.lock().behaviours.clear();
+        }
+        self.log.set_layered(self.system().is_observed());
     }
 
     pub(crate) fn behaviours<M: Message>(&self) -> usize {
-        let stack = |extras: &super::Extras| Some(extras.links.lock().behaviours.get(&TypeId::of::<M>())?.len());
+        let stack = |extras: &Extras| Some(extras.links.lock().behaviours.get(&TypeId::of::<M>())?.len());
         self.extras_if_any().and_then(stack).unwrap_or(0)
     }
 
-    /// Who handles a message of this table now.
+    /// Who handles this message now; shown to whoever looks.
     #[cold]
-    pub(crate) fn behaviour_for(&self, table: &'static MessageTable) -> RunFn {
-        let found = self.with_links(|links| links.behaviours.get(&(table.message)())?.last().copied());
+    pub(crate) fn behaviour_for(&self, incoming: &Incoming) -> RunFn {
+        let table = incoming.table;
+        if !std::ptr::eq(table, &BELL) {
+            let handles = What::Handles {
+                message: (table.name)(),
+                sender: ActorId::from_raw(incoming.envelope.sender),
+            };
+            self.system().show(self, handles);
+        }
+        let find = |extras: &Extras| extras.links.lock().behaviours.get(&(table.message)())?.last().copied();
+        let found = self.extras_if_any().and_then(find);
         match found {
             Some(behaviour) if table.kind == RecordKind::Timer => behaviour.run_timed,
             Some(behaviour) => behaviour.run,

@@ -109,6 +109,7 @@ impl Header {
     /// Tells a new cell where it is.
     pub(crate) fn settle_at(&self, this: NonNull<Header>) {
         self.this.set(this);
+        self.log.set_layered(self.system().is_observed());
     }
 
     /// The cell as a pointer to all of it.

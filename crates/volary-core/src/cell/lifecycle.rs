@@ -19,6 +19,7 @@ use super::state::{
 use super::{grace_waker, passivate, supervise};
 use crate::actor::Fault;
 use crate::dispatch::{Ending, Host, Step, contain, discard, resume};
+use crate::env::What;
 use crate::events::Lifecycle;
 use crate::reference::StartError;
 
@@ -273,6 +274,7 @@ pub(crate) fn after_step(cell: &Header, host: &Host, step: Step) -> Alive {
 
 /// Continues a suspended handler or hook that was woken.
 pub(crate) fn resume_frame(cell: &Header, host: &Host) -> Alive {
+    cell.system().show(cell, What::Continues);
     // SAFETY: we own the actor and SUSPENDED says that there is a frame.
     let step = unsafe { resume(cell, host) };
     if matches!(step, Step::Suspended) {

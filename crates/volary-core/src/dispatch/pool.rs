@@ -16,6 +16,7 @@ use super::ring::{Ready, Ring};
 use super::worker::Worker;
 use crate::cell::Header;
 use crate::env::{BoxTask, Env};
+use crate::reference::ActorId;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::*};
 use crate::time::Moment;
@@ -186,7 +187,9 @@ impl Pool {
         if global.is_empty() {
             return None;
         }
-        let at = self.env.random() as usize % global.len();
+        // SAFETY: what stands in a queue is scheduled, so it has not ended.
+        let mut ids = global.iter().map(|item| ActorId::of(unsafe { (*item.0).id }));
+        let at = self.env.choose_actor(&mut ids);
         let item = global.remove(at);
         self.global_length.store(global.len(), Release);
         item.map(|item| item.0)
@@ -195,7 +198,7 @@ impl Pool {
     /// How many messages a turn may handle; in simulation the seed says.
     pub(crate) fn turn_budget(&self) -> u32 {
         if self.is_seeded() {
-            1 + self.env.random() as u32 % self.budget
+            self.env.choose_budget(self.budget)
         } else {
             self.budget
         }

@@ -374,7 +374,7 @@ pub(crate) fn deliver(cell: &Header, host: &Host, incoming: Incoming) -> Step {
         }
     }
     let run = if cell.log.is_layered() {
-        cell.behaviour_for(incoming.table)
+        cell.behaviour_for(&incoming)
     } else {
         incoming.table.run
     };

@@ -137,7 +137,8 @@ impl Local {
             let slow = self.turn(host, ready);
             turns += 1;
             let long = slow || turns % LOOK_AT_CLOCK == 0 && self.pool.now().since(began) > TIME_PER_POLL;
-            if long || turns >= TURNS_PER_POLL {
+            // In simulation others have their chance after each turn.
+            if long || turns >= TURNS_PER_POLL || self.pool.is_seeded() {
                 self.pool.yield_now(task);
                 return Poll::Pending;
             }

@@ -5,6 +5,7 @@
 //! [`SeededEnv`] runs everything on one thread, in an order drawn from a seed, under a clock that
 //! moves only when told or when all is quiet.
 
+mod observed;
 mod seeded;
 mod tokio_env;
 
@@ -13,10 +14,12 @@ use std::pin::Pin;
 use std::sync::Weak;
 use std::time::SystemTime;
 
+pub use observed::{Observed, What};
 pub use seeded::SeededEnv;
 pub(crate) use tokio_env::TokioEnv;
 pub use tokio_env::run;
 
+use crate::reference::ActorId;
 use crate::time::Moment;
 
 /// A future as the environment runs it.
@@ -78,6 +81,31 @@ pub trait Env: Send + Sync + 'static {
     /// Whether one seed decides everything.
     fn is_simulated(&self) -> bool {
         false
+    }
+
+    /// In simulation: which of the actors that are ready has its turn next.
+    fn choose_actor(&self, ready: &mut dyn ExactSizeIterator<Item = ActorId>) -> usize {
+        (self.random() % ready.len().max(1) as u64) as usize
+    }
+
+    /// In simulation: how many messages that turn may handle, at least one and at most so many.
+    fn choose_budget(&self, most: u32) -> u32 {
+        1 + (self.random() % u64::from(most.max(1))) as u32
+    }
+
+    /// In simulation: whether an actor that could be run where it is asked or started is run there.
+    fn choose_inline(&self) -> bool {
+        self.random() & 1 == 0
+    }
+
+    /// Whether somebody wants to see what actors do. Asked once, when a system starts.
+    fn observes(&self) -> bool {
+        false
+    }
+
+    /// Something happens to an actor, now, on this thread.
+    fn observe(&self, observed: &Observed<'_>) {
+        let _ = observed;
     }
 
     /// Tells the systems of this environment apart, if that must not depend on what else is in the process.

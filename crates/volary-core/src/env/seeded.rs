@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Wake, Waker};
@@ -51,11 +51,18 @@ struct World {
     random: u64,
     now: Moment,
     next_task: u64,
-    tasks: BTreeMap<u64, (BoxTask, Waker)>,
+    tasks: BTreeMap<u64, Spawned>,
     ready: Vec<u64>,
     steps: u64,
     /// How many systems were started here.
     systems: u64,
+}
+
+struct Spawned {
+    /// Not there while it is polled.
+    future: Option<BoxTask>,
+    waker: Waker,
+    ready: bool,
 }
 
 struct TaskWaker {
@@ -66,8 +73,10 @@ struct TaskWaker {
 impl Wake for TaskWaker {
     fn wake(self: Arc<Self>) {
         if let Some(env) = self.env.upgrade() {
-            let mut world = env.world.lock();
-            if !world.ready.contains(&self.task) {
+            let world = &mut *env.world.lock();
+            if let Some(task) = world.tasks.get_mut(&self.task)
+                && !std::mem::replace(&mut task.ready, true)
+            {
                 world.ready.push(self.task);
             }
         }
@@ -190,7 +199,7 @@ impl SeededEnv {
 
     /// Polls one ready task, chosen by the seed.
     fn step(&self) -> bool {
-        let (id, mut task, waker) = {
+        let (id, mut future, waker) = {
             let mut world = self.0.world.lock();
             if world.ready.is_empty() {
                 return false;
@@ -198,14 +207,24 @@ impl SeededEnv {
             let at = world.draw() as usize % world.ready.len();
             let id = world.ready.swap_remove(at);
             world.steps += 1;
-            match world.tasks.remove(&id) {
-                Some((task, waker)) => (id, task, waker),
-                None => return true, // it has ended
+            let Some(task) = world.tasks.get_mut(&id) else {
+                return true; // it has ended
+            };
+            task.ready = false;
+            match task.future.take() {
+                Some(future) => (id, future, task.waker.clone()),
+                None => return true,
             }
         };
-        let polled = Pin::new(&mut task).poll(&mut Context::from_waker(&waker));
-        if polled.is_pending() {
-            self.0.world.lock().tasks.insert(id, (task, waker));
+        let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
+        let world = &mut *self.0.world.lock();
+        match polled {
+            Poll::Pending => {
+                if let Some(task) = world.tasks.get_mut(&id) {
+                    task.future = Some(future);
+                }
+            }
+            Poll::Ready(()) => drop(world.tasks.remove(&id)),
         }
         true
     }
@@ -269,7 +288,12 @@ impl Env for SeededEnv {
             task: id,
             env: Arc::downgrade(&self.0),
         }));
-        world.tasks.insert(id, (task, waker));
+        let task = Spawned {
+            future: Some(task),
+            waker,
+            ready: true,
+        };
+        world.tasks.insert(id, task);
         world.ready.push(id);
     }
 

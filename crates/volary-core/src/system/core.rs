@@ -12,7 +12,7 @@ use super::settings::Settings;
 use crate::actor::Dispatcher;
 use crate::cell::{CellRef, Directory, Header};
 use crate::dispatch::{Elastic, Host, Pool};
-use crate::env::{Driver, Env};
+use crate::env::{Driver, Env, Observed, What};
 use crate::events::EventStream;
 use crate::mailbox::BLOCK_BYTES;
 use crate::passivation::{Eviction, Keeper};
@@ -74,6 +74,8 @@ pub(crate) struct SystemCore {
     pub(super) driver: Mutex<Option<Arc<dyn Driver>>>,
     /// Blocks that mailboxes hold.
     blocks: AtomicU64,
+    /// Somebody looks at what actors do.
+    observed: bool,
     block_limit: u64,
     ask_patience: u64,
     high_water: u64,
@@ -99,6 +101,24 @@ pub(super) struct Parts {
 }
 
 impl SystemCore {
+    #[inline]
+    pub(crate) fn is_observed(&self) -> bool {
+        self.observed
+    }
+
+    /// Shows what happens to an actor, if anybody looks.
+    #[inline]
+    pub(crate) fn show(&self, cell: &Header, what: What<'_>) {
+        if self.observed {
+            let path = || cell.path();
+            self.env.observe(&Observed {
+                actor: ActorId::of(cell.id),
+                path: &path,
+                what,
+            });
+        }
+    }
+
     pub(crate) fn keeper(&self) -> &Keeper {
         &self.keeper
     }
@@ -126,6 +146,7 @@ impl SystemCore {
             pinned: Mutex::new(Vec::new()),
             driver: Mutex::new(None),
             blocks: AtomicU64::new(0),
+            observed: parts.env.observes(),
             block_limit: if limit == 0 {
                 u64::MAX
             } else {
@@ -227,7 +248,7 @@ impl SystemCore {
     #[inline]
     pub(crate) fn runs_inline(&self, dispatcher: u8, host: &Host) -> bool {
         if self.env.is_simulated() {
-            return self.env.random() & 1 == 0; // the seed says
+            return self.env.choose_inline();
         }
         let pool = match dispatcher {
             0 => &self.default_pool,

@@ -10,6 +10,7 @@ use super::metrics::count;
 use crate::actor::{Fault, Message, Rejection};
 use crate::cell::Header;
 use crate::dispatch::{Host, contain};
+use crate::env::What;
 use crate::events::{
     ActorFailed, ActorPassivated, ActorReinstated, ActorRestarted, ActorStarted, ActorStopped, ActorSuspended,
     ActorWoken, DeadLetter, DeadReason, Lifecycle, MailboxHighWater, RejectionUnheard, SlowHandler,
@@ -67,6 +68,11 @@ impl SystemCore {
 
     /// Ends a message that cannot be delivered: exactly one dead letter.
     pub(crate) fn dead_letter<M: Message>(&self, receiver: &Header, sender: u64, reason: DeadReason, message: M) {
+        let letter = What::DeadLetter {
+            message: type_name::<M>(),
+            reason,
+        };
+        self.show(receiver, letter);
         let id = Some(ActorId::of(receiver.id));
         self.dead_letter_to(id, || receiver.path(), sender, reason, message);
     }
@@ -119,6 +125,19 @@ impl SystemCore {
     }
 
     pub(crate) fn publish_lifecycle(&self, cell: &Header, what: Lifecycle) {
+        let seen = match what {
+            Lifecycle::Started => Some(What::Started),
+            Lifecycle::Restarted => Some(What::Restarted),
+            Lifecycle::Stopped => Some(What::Stopped),
+            Lifecycle::Suspended => Some(What::Suspended),
+            Lifecycle::Reinstated => Some(What::Reinstated),
+            Lifecycle::Passivated => Some(What::Passivated),
+            Lifecycle::Woken => Some(What::Woken),
+            Lifecycle::Stopping => None,
+        };
+        if let Some(seen) = seen {
+            self.show(cell, seen);
+        }
         let path = || cell.path();
         let id = ActorId::of(cell.id);
         match what {
@@ -156,6 +175,7 @@ impl SystemCore {
     }
 
     pub(crate) fn report_fault(&self, cell: &Header, fault: &Fault, directive: Directive) {
+        self.show(cell, What::Failed { fault });
         count(&self.counters.faults);
         let path = cell.path();
         tracing::warn!(actor = %path, %fault, ?directive, "actor failed");
@@ -169,6 +189,7 @@ impl SystemCore {
     }
 
     pub(crate) fn report_hook_fault(&self, cell: &Header, hook: &'static str, fault: &Fault) {
+        self.show(cell, What::Failed { fault });
         count(&self.counters.faults);
         let path = cell.path();
         tracing::warn!(actor = %path, %fault, hook, "hook failed");
@@ -183,6 +204,7 @@ impl SystemCore {
     }
 
     pub(crate) fn report_start_failure(&self, cell: &Header, attempts: u32, fault: &Fault) {
+        self.show(cell, What::Failed { fault });
         count(&self.counters.faults);
         let path = cell.path();
         tracing::warn!(actor = %path, attempts, %fault, "actor did not start");
