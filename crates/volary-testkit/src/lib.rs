@@ -1,0 +1,2 @@
+//! Probes, virtual time and a deterministic simulator for Volary actors.
+#![forbid(unsafe_code)]
