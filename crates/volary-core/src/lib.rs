@@ -61,6 +61,11 @@ pub use tree::{Address, Path};
 /// What the macros need and users do not.
 #[doc(hidden)]
 pub mod __private {
+    /// Takes a system away as the death of its process would: for simulations, after its tasks were dropped.
+    pub fn abandon(system: &crate::ActorSystem) {
+        system.abandon();
+    }
+
     pub use crate::actor::mapped;
     pub use crate::cell::message_table;
     pub use crate::mailbox::MessageTable;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::header::{CellRef, Header};
 use super::lifecycle::{Alive, Phase, abort_tasks, cancel_alarm, drop_actor};
-use super::state::{HELD, PAUSED};
-use super::{Watcher, supervise};
+use super::state::{HELD, PAUSED, SUSPENDED};
+use super::{Links, Watcher, supervise};
 use crate::actor::Fault;
-use crate::dispatch::{Host, wake};
+use crate::dispatch::{Ending, Host, discard, wake};
 use crate::events::{DeadReason, Lifecycle};
 use crate::mailbox::{Incoming, Peek};
 use crate::reference::StartError;
@@ -93,6 +93,60 @@ pub(super) fn end(cell: &Header, host: &Host) -> Alive {
     }
     mourners.into_iter().for_each(|(_, waker)| wake(waker));
     Alive::No
+}
+
+/// The end of an actor whose world is gone, as if its process had been killed: no hook runs, no watcher hears of it, and
+/// nothing is left. Used by simulations.
+///
+/// # Safety
+/// Nobody runs the actor, and nobody will.
+unsafe fn demolish(cell: &Header, host: &Host) {
+    let there = match cell.phase.get() {
+        Phase::Unborn | Phase::Clearing | Phase::Gone => false,
+        Phase::Starting => cell.state.has(SUSPENDED),
+        _ => !cell
+            .extras_if_any()
+            .is_some_and(|extras| extras.links.lock().without_actor),
+    };
+    cell.state.die();
+    // SAFETY: the caller's promise: it is ours as much as anybody's.
+    let _ = unsafe { discard(cell, host, Ending::Stopped) };
+    if there {
+        drop_actor(cell, host);
+    }
+    cell.phase.set(Phase::Gone);
+    abort_tasks(cell);
+    cancel_alarm(cell);
+    cell.cancel_idle_timer();
+    cell.system().keeper().left(cell);
+    cell.close_mailbox();
+    cell.discard_stash();
+    drain_as_dead_letters(cell);
+    if let Some(extras) = cell.extras_if_any() {
+        let links = {
+            let mut links = extras.links.lock();
+            let gone = Links {
+                ended: true,
+                sealed: true,
+                ..Links::default()
+            };
+            std::mem::replace(&mut *links, gone)
+        };
+        for (_, waker) in links.mourners {
+            wake(waker);
+        }
+    }
+    cell.system().directory().remove(cell.id);
+}
+
+/// Demolishes all actors of a system whose workers are gone.
+pub(crate) fn demolish_all(cells: &[CellRef]) {
+    Host::with(|host| {
+        for cell in cells {
+            // SAFETY: only workers run actors in simulation, and the caller has dropped those before.
+            unsafe { demolish(cell, host) };
+        }
+    });
 }
 
 fn notify(cell: &Header, watchers: BTreeMap<u64, Watcher>) {

@@ -23,6 +23,7 @@ mod waker;
 
 pub(crate) use behaviour::BehaviourTable;
 pub(crate) use directory::Directory;
+pub(crate) use end::demolish_all;
 pub(crate) use header::{Birth, CellRef, Header, WeakCell};
 pub(crate) use here::Here;
 pub(crate) use lifecycle::Phase;

@@ -64,6 +64,11 @@ pub struct ActorInfo {
 }
 
 impl ActorSystem {
+    /// See `__private::abandon`.
+    pub(crate) fn abandon(&self) {
+        super::stop::abandon(&self.core);
+    }
+
     pub(crate) fn from_core(core: Arc<SystemCore>) -> Self {
         ActorSystem { core }
     }

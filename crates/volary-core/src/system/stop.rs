@@ -12,8 +12,8 @@ use crate::sync::Mutex;
 
 use super::core::{Guardians, SystemCore};
 use super::handle::Sleep;
-use crate::cell::CellRef;
 use crate::cell::state::{KILL, STOP};
+use crate::cell::{CellRef, demolish_all};
 use crate::dispatch::{Host, wake};
 use crate::reference::Termination;
 
@@ -215,6 +215,23 @@ impl Drop for Unfinished {
         core.stopping
             .finish(Err(StopError(vec![StopProblem::RuntimeGone { count }])));
     }
+}
+
+/// Takes a system away as the death of its process would. Its tasks must be gone, and its handles not be used any more.
+pub(crate) fn abandon(core: &Arc<SystemCore>) {
+    core.stopping.begin();
+    core.pools().for_each(|pool| pool.close());
+    let Some(guardians) = core.guardians.lock().take() else {
+        return;
+    };
+    let mut all = below(&guardians.root);
+    all.push(guardians.root.clone());
+    demolish_all(&all);
+    let count = all.len().saturating_sub(3);
+    core.keeper().forget_all();
+    core.env().retire();
+    core.stopping
+        .finish(Err(StopError(vec![StopProblem::RuntimeGone { count }])));
 }
 
 async fn go_down(core: Arc<SystemCore>) {
