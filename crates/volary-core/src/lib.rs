@@ -49,6 +49,10 @@ pub use reference::{
 };
 pub use supervision::{Backoff, ChildrenPolicy, Directive, Strategy, Supervision, SupervisionError};
 pub use system::settings;
+pub use system::shutdown::{
+    self, CutShort, HookError, HookHandle, HookOutcome, HookRecovery, PhaseError, PhasePlace, Readiness, ShutdownHook,
+    Unready,
+};
 pub use system::{
     ActorInfo, ActorSystem, DispatcherOptions, Metrics, Sleep, StartError as SystemStartError, StopError, StopProblem,
     SystemBuilder,

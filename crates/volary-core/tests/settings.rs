@@ -33,6 +33,8 @@ fn o4_defaults() {
     assert_eq!(settings.workers(), 6);
     assert_eq!(settings.throughput(), 32);
     assert_eq!(settings.ask_timeout(), Duration::from_secs(5));
+    assert_eq!(settings.shutdown_timeout(), Duration::from_secs(300));
+    assert_eq!(settings.drain_timeout(), Duration::ZERO);
     assert_eq!(settings.stop_timeout(), Duration::from_secs(180));
     assert_eq!(settings.stop_grace(), Duration::from_secs(5));
     assert_eq!(settings.init_timeout(), Duration::from_secs(1));
@@ -86,6 +88,8 @@ fn o4_every_setting_can_come_from_file_and_environment() {
         workers = 3
         throughput = 0x40
         ask-timeout = "250ms"
+        shutdown-timeout = "3h"
+        drain-timeout = "10s"
         stop-timeout = "2h"
         stop-grace = "0ms"
         init-timeout = "1d"

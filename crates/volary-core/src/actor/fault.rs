@@ -57,6 +57,10 @@ impl Fault {
         Fault(Arc::new(Cause::Message(text.into())))
     }
 
+    pub(crate) fn boxed(error: Box<dyn Error + Send + Sync>) -> Self {
+        Fault(Arc::new(Cause::Error(error)))
+    }
+
     pub(crate) fn from_panic(payload: &(dyn Any + Send)) -> Self {
         let text = payload
             .downcast_ref::<&'static str>()

@@ -425,6 +425,12 @@ impl Log {
         sequence(word) != self.taken.load(Relaxed) & SEQUENCE_MASK
     }
 
+    /// How many records were ever reserved (it wraps), if the reader has taken them all.
+    pub(crate) fn all_taken(&self) -> Option<u64> {
+        let reserved = sequence(self.word.load(SeqCst));
+        (reserved == self.taken.load(Acquire) & SEQUENCE_MASK).then_some(reserved)
+    }
+
     /// Whether writers must ask the mailbox's own rule first.
     #[inline]
     pub(crate) fn is_guarded(&self) -> bool {

@@ -9,6 +9,7 @@ use super::dispatchers::{self, DispatcherOptions};
 use super::handle::ActorSystem;
 use super::observer::Observer;
 use super::settings::{Settings, SettingsBuilder, SettingsError, process_environment};
+use super::shutdown::{self, Course, HookError, PhaseError, PhasePlace, ShutdownHook};
 use crate::actor::Actor;
 use crate::dispatch::{Elastic, Pool, PoolConfig};
 use crate::env::{Driver, Env, TokioEnv};
@@ -56,6 +57,12 @@ pub enum StartError {
     /// The limit to actors that are awake makes no sense.
     #[error(transparent)]
     Eviction(#[from] EvictionError),
+    /// A phase of the shutdown cannot have its name or its place.
+    #[error("{0}")]
+    Phase(#[from] PhaseError),
+    /// The options of a shutdown hook are wrong.
+    #[error("{0}")]
+    Hook(#[from] HookError),
     /// The program aborts on panic, so a crashing actor would take everything with it.
     #[error(
         "this program is built with `panic = \"abort\"`: a panic in one actor would end the whole process. \
@@ -95,6 +102,8 @@ pub struct SystemBuilder {
     read_environment: bool,
     dispatchers: Vec<(String, DispatcherOptions)>,
     eviction: Option<Eviction>,
+    phases: Vec<(String, PhasePlace)>,
+    hooks: Vec<ShutdownHook>,
 }
 
 impl SystemBuilder {
@@ -106,6 +115,8 @@ impl SystemBuilder {
             read_environment: true,
             dispatchers: Vec::new(),
             eviction: None,
+            phases: Vec::new(),
+            hooks: Vec::new(),
         }
     }
 
@@ -195,6 +206,35 @@ impl SystemBuilder {
         self
     }
 
+    /// Adds a phase of your own to the [shutdown](crate::shutdown), next to another. Its hooks are all that it does.
+    ///
+    /// ```
+    /// # use volary_core::{ActorSystem, PhasePlace, shutdown};
+    /// let builder = ActorSystem::builder("bank").shutdown_phase("settle", PhasePlace::after(shutdown::DRAIN));
+    /// # let _ = builder;
+    /// ```
+    pub fn shutdown_phase(mut self, name: impl Into<String>, place: PhasePlace) -> Self {
+        self.phases.push((name.into(), place));
+        self
+    }
+
+    /// Registers something to be done on the way down. Hooks of one phase run in the order in which they were
+    /// registered; see [`ActorSystem::on_shutdown`] for those that come later.
+    ///
+    /// ```
+    /// # use volary_core::{ActorSystem, ShutdownHook, shutdown};
+    /// let builder = ActorSystem::builder("bank").on_shutdown(ShutdownHook::new(
+    ///     shutdown::AFTER_ACTORS,
+    ///     "database",
+    ///     || async { println!("closed") },
+    /// ));
+    /// # let _ = builder;
+    /// ```
+    pub fn on_shutdown(mut self, hook: ShutdownHook) -> Self {
+        self.hooks.push(hook);
+        self
+    }
+
     /// Starts the system, on the caller's tokio runtime if there is one and on one of its own
     /// otherwise.
     ///
@@ -239,6 +279,10 @@ impl SystemBuilder {
             eviction.validate()?;
         }
         let pools = dispatchers::check(&self.dispatchers, &settings)?;
+        let mut course = Course::new(shutdown::plan(&self.phases)?);
+        for hook in self.hooks {
+            shutdown::add(&mut course, hook).map_err(|refused| refused.error)?;
+        }
         let env: Arc<dyn Env> = match self.environment {
             Some(env) => env,
             None => {
@@ -252,7 +296,7 @@ impl SystemBuilder {
                 Arc::new(env)
             }
         };
-        assemble(self.name, settings, env, pools, self.eviction)
+        assemble(self.name, settings, env, pools, self.eviction, course)
     }
 }
 
@@ -262,6 +306,7 @@ fn assemble(
     env: Arc<dyn Env>,
     pools: Vec<(String, PoolConfig)>,
     eviction: Option<Eviction>,
+    course: Course<ShutdownHook>,
 ) -> Result<ActorSystem, StartError> {
     let budget = settings.throughput() as u32;
     let timers = Arc::new(Timers::new(env.clone()));
@@ -291,6 +336,7 @@ fn assemble(
         settings,
         env,
         eviction,
+        course,
     };
     let core = Arc::new_cyclic(|this| SystemCore::new(parts, this.clone()));
     observer.watch(Arc::downgrade(&core));
@@ -345,6 +391,8 @@ impl fmt::Debug for SystemBuilder {
             .field("name", &self.name)
             .field("settings", &self.settings)
             .field("dispatchers", &self.dispatchers)
+            .field("phases", &self.phases)
+            .field("hooks", &self.hooks)
             .finish_non_exhaustive()
     }
 }

@@ -9,6 +9,7 @@ use crate::sync::Mutex;
 use super::handle::ActorSystem;
 use super::metrics::Counters;
 use super::settings::Settings;
+use super::shutdown::{Course, ShutdownHook};
 use crate::actor::Dispatcher;
 use crate::cell::{CellRef, Directory, Header};
 use crate::dispatch::{Elastic, Host, Pool};
@@ -69,6 +70,7 @@ pub(crate) struct SystemCore {
     pub(super) guardians: Mutex<Option<Guardians>>,
     pub(super) stopping: super::stop::Stopping,
     pub(super) keeper: Keeper,
+    pub(super) shutdown: super::shutdown::Shutdown,
     pub(super) dead_letter_log: super::reports::RateLimit,
     pub(super) pinned: Mutex<Vec<Arc<Elastic>>>,
     pub(super) driver: Mutex<Option<Arc<dyn Driver>>>,
@@ -98,6 +100,7 @@ pub(super) struct Parts {
     pub(super) own_pools: Vec<(String, Arc<Pool>)>,
     pub(super) timers: Arc<Timers>,
     pub(super) eviction: Option<Eviction>,
+    pub(super) course: Course<ShutdownHook>,
 }
 
 impl SystemCore {
@@ -142,6 +145,7 @@ impl SystemCore {
             guardians: Mutex::new(None),
             stopping: super::stop::Stopping::default(),
             keeper: Keeper::new(parts.eviction),
+            shutdown: super::shutdown::Shutdown::new(parts.course),
             dead_letter_log: super::reports::RateLimit::new(parts.settings.dead_letter_log()),
             pinned: Mutex::new(Vec::new()),
             driver: Mutex::new(None),

@@ -11,8 +11,9 @@ use std::time::Duration;
 use super::builder::SystemBuilder;
 use super::core::SystemCore;
 use super::metrics::Metrics;
+use super::problem::StopError;
 use super::settings::Settings;
-use super::stop::{StopError, stop};
+use super::stop::stop;
 use crate::actor::{Actor, Message, Product};
 use crate::cell::CellRef;
 use crate::dispatch::Host;
@@ -356,9 +357,10 @@ impl ActorSystem {
         self.core.stopping.has_begun()
     }
 
-    /// Stops the system: actors stop children first, then the dispatchers and threads. Waits until
-    /// it is down, within the setting `stop-timeout`; called by several, all wait for the same stop.
-    /// From inside a handler it begins the stop and returns, since the handler must end first.
+    /// Stops the system, phase by phase as in [`shutdown`](crate::shutdown): it is not ready any more, the hooks of
+    /// the program run, actors stop children first, then the dispatchers and threads. Waits until it is down, within
+    /// the setting `shutdown-timeout`, of which the actors get up to `stop-timeout`. Called by several, all wait for
+    /// the same stop. From inside a handler it begins the stop and returns, since the handler must end first.
     ///
     /// Cancel safe: once begun, the stop goes on.
     ///

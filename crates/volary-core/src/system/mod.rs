@@ -2,7 +2,8 @@
 //!
 //! `builder` starts it, `core` is what every cell points to, `handle` what users
 //! hold, `reports` how trouble is told, `tasks` what actors spawn beside themselves,
-//! `observer` the watch over slow handlers, `stop` the way down, `signal` who asks for it, `settings` what can be set.
+//! `observer` the watch over slow handlers, `stop` the way down, `shutdown` its phases and hooks, `problem` what goes
+//! wrong on it, `signal` who asks for it, `settings` what can be set.
 
 mod builder;
 mod core;
@@ -10,8 +11,10 @@ mod dispatchers;
 mod handle;
 mod metrics;
 mod observer;
+mod problem;
 mod reports;
 pub mod settings;
+pub mod shutdown;
 mod signal;
 mod stop;
 mod tasks;
@@ -21,6 +24,6 @@ pub(crate) use core::SystemCore;
 pub use dispatchers::DispatcherOptions;
 pub use handle::{ActorInfo, ActorSystem, Sleep};
 pub use metrics::Metrics;
+pub use problem::{StopError, StopProblem};
 pub(crate) use reports::{count_late_reply, unheard_rejection};
-pub use stop::{StopError, StopProblem};
 pub(crate) use tasks::{TaskState, spawn_for};

@@ -5,14 +5,18 @@ use std::pin::pin;
 use std::task::Poll;
 
 use super::handle::ActorSystem;
-use super::stop::StopError;
+use super::problem::StopError;
 
 impl ActorSystem {
     /// Waits for SIGTERM or SIGINT (Ctrl-C), and then stops the system. Comes back as well when the
     /// system is stopped otherwise.
     ///
-    /// The signals are caught from the first poll on. A second one during the stop is ignored: the stop
-    /// has its own time limit, `stop-timeout`.
+    /// The signals are caught from the first poll on. The first one begins the stop: readiness turns false, then the
+    /// phases of the [`shutdown`](crate::shutdown) follow. A second one [hurries](ActorSystem::hurry_stop) it: what
+    /// still waits is cut off. Further ones are ignored.
+    ///
+    /// Set `shutdown-timeout` to somewhat less than what the process gets before it is killed, such as the grace period
+    /// of a pod: what has to be cut off then may take a few seconds to let go.
     ///
     /// ```no_run
     /// # async fn f() -> Result<(), Box<dyn std::error::Error>> {
@@ -34,10 +38,26 @@ impl ActorSystem {
             stopped.as_mut().poll(task).map(|_| None)
         })
         .await;
-        if let Some(signal) = caught {
-            tracing::info!(system = %self.name(), signal, "stopping");
-        }
-        self.stop().await
+        let Some(signal) = caught else {
+            return self.stop().await;
+        };
+        tracing::info!(system = %self.name(), signal, "stopping");
+        let mut again = Some(self.core.env().termination());
+        let mut stop = pin!(self.stop());
+        poll_fn(|task| {
+            if let Poll::Ready(result) = stop.as_mut().poll(task) {
+                return Poll::Ready(result);
+            }
+            if let Some(signal) = &mut again
+                && let Poll::Ready(signal) = signal.as_mut().poll(task)
+            {
+                tracing::warn!(system = %self.name(), signal, "hurrying");
+                again = None;
+                self.hurry_stop();
+            }
+            Poll::Pending
+        })
+        .await
     }
 
     /// Waits until somebody has stopped the system, without stopping it.

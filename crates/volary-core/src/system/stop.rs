@@ -1,7 +1,6 @@
-//! The way down: user actors, system actors, dispatchers, threads, runtime. Best effort within the
-//! timeout, and every problem is reported.
+//! The way down: the phases of the shutdown with the actors among them, then dispatchers, threads,
+//! runtime. Best effort within the timeouts, and every problem is reported.
 
-use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,109 +11,16 @@ use crate::sync::Mutex;
 
 use super::core::{Guardians, SystemCore};
 use super::handle::Sleep;
+use super::problem::{StopError, StopProblem, examples};
+use super::shutdown::{self, LAST_PATIENCE, Step, Work};
 use crate::cell::state::{KILL, STOP};
 use crate::cell::{CellRef, demolish_all};
 use crate::dispatch::{Host, wake};
 use crate::reference::Termination;
 
-/// A problem on the way down. The stop goes on after it.
-///
-/// ```
-/// # use volary_core::StopError;
-/// # fn f(error: &StopError) {
-/// for problem in error.problems() {
-///     eprintln!("{problem}");
-/// }
-/// # }
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum StopProblem {
-    /// Actors did not stop in time and were killed.
-    #[error("{count} actors did not stop within {within:?} and were killed, among them {}", examples.join(", "))]
-    Killed {
-        /// How many.
-        count: usize,
-        /// The time they had.
-        within: Duration,
-        /// Some of them.
-        examples: Vec<String>,
-    },
-    /// Actors did not even end when killed: their handlers block a thread.
-    #[error("{count} actors are stuck in a handler that blocks, among them {}", examples.join(", "))]
-    Stuck {
-        /// How many.
-        count: usize,
-        /// Some of them.
-        examples: Vec<String>,
-    },
-    /// The tokio runtime was shut down before the system was stopped.
-    #[error("the runtime is gone: {count} actors were left where they were, without their hooks")]
-    RuntimeGone {
-        /// How many.
-        count: usize,
-    },
-    /// A hook, or the drop of an actor, failed on the way down.
-    #[error("the `{hook}` of {path} failed: {fault}")]
-    Hook {
-        /// Whose.
-        path: String,
-        /// Which.
-        hook: &'static str,
-        /// What it said.
-        fault: String,
-    },
-    /// Threads of a dispatcher were still busy.
-    #[error("{count} threads of the {dispatcher} dispatcher are still busy")]
-    Threads {
-        /// Which dispatcher.
-        dispatcher: String,
-        /// How many threads.
-        count: usize,
-    },
-}
-
-/// What went wrong while stopping. The system is down nevertheless, as far as it can be.
-///
-/// ```
-/// # async fn f(system: volary_core::ActorSystem) {
-/// if let Err(error) = system.stop().await {
-///     eprintln!("{error}");
-/// }
-/// # }
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StopError(Vec<StopProblem>);
-
-impl StopError {
-    /// Every problem, in order.
-    ///
-    /// ```
-    /// # fn f(error: &volary_core::StopError) { assert!(!error.problems().is_empty()); }
-    /// ```
-    #[must_use]
-    pub fn problems(&self) -> &[StopProblem] {
-        &self.0
-    }
-}
-
-impl fmt::Display for StopError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the system did not stop cleanly")?;
-        for problem in &self.0 {
-            write!(f, "; {problem}")?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for StopError {}
-
 /// What threads get to come to the end of what they do.
 const THREAD_PATIENCE: Duration = Duration::from_secs(3);
-/// What a killed actor gets to come to the end of a poll.
-const LAST_PATIENCE: Duration = Duration::from_secs(1);
-/// Failed hooks are listed up to here; the log has them all.
+/// Failed hooks of actors are listed up to here; the log has them all.
 const MOST_FAULTS: usize = 100;
 
 /// Whether the system is going down, and who waits for it.
@@ -128,7 +34,8 @@ struct Inner {
     begun: bool,
     result: Option<Result<(), StopError>>,
     waiting: Vec<Waker>,
-    faults: Vec<StopProblem>,
+    problems: Vec<StopProblem>,
+    faults: usize,
 }
 
 impl Stopping {
@@ -141,27 +48,35 @@ impl Stopping {
         self.inner.lock().begun
     }
 
-    /// A hook failed; it counts if the system is going down.
+    /// A hook of an actor failed; it counts if the system is going down.
     pub(super) fn note(&self, path: &str, hook: &'static str, fault: &str) {
         let mut inner = self.inner.lock();
-        if inner.begun && inner.faults.len() < MOST_FAULTS {
+        if inner.begun && inner.faults < MOST_FAULTS {
+            inner.faults += 1;
             let (path, fault) = (path.to_owned(), fault.to_owned());
-            inner.faults.push(StopProblem::Hook { path, hook, fault });
+            inner.problems.push(StopProblem::Hook { path, hook, fault });
         }
     }
 
-    fn take_faults(&self) -> Vec<StopProblem> {
-        std::mem::take(&mut self.inner.lock().faults)
+    /// Something went wrong on the way down.
+    pub(super) fn report(&self, problem: StopProblem) {
+        tracing::error!(%problem, "the stop goes on");
+        self.inner.lock().problems.push(problem);
     }
 
     fn is_finished(&self) -> bool {
         self.inner.lock().result.is_some()
     }
 
-    fn finish(&self, result: Result<(), StopError>) {
+    fn finish(&self) {
         let waiting = {
             let mut inner = self.inner.lock();
-            inner.result = Some(result);
+            let problems = std::mem::take(&mut inner.problems);
+            inner.result = Some(if problems.is_empty() {
+                Ok(())
+            } else {
+                Err(StopError(problems))
+            });
             std::mem::take(&mut inner.waiting)
         };
         waiting.into_iter().for_each(wake);
@@ -186,6 +101,7 @@ impl Stopping {
 pub(super) async fn stop(core: Arc<SystemCore>) -> Result<(), StopError> {
     let inside = Host::with(|host| host.ambient().id != 0).unwrap_or(false);
     if core.stopping.begin() {
+        core.shutdown.begin(core.now(), core.settings().shutdown_timeout());
         let unfinished = Unfinished(core.clone());
         let work = async move {
             go_down(unfinished.0.clone()).await;
@@ -208,12 +124,15 @@ impl Drop for Unfinished {
         if core.stopping.is_finished() {
             return;
         }
+        for problem in core.shutdown.abandon(core.now()) {
+            core.stopping.report(problem);
+        }
         let count = core.directory().len().saturating_sub(3);
+        core.stopping.report(StopProblem::RuntimeGone { count });
         core.keeper().forget_all();
         *core.guardians.lock() = None;
         core.env().retire();
-        core.stopping
-            .finish(Err(StopError(vec![StopProblem::RuntimeGone { count }])));
+        core.stopping.finish();
     }
 }
 
@@ -227,22 +146,45 @@ pub(crate) fn abandon(core: &Arc<SystemCore>) {
     let mut all = below(&guardians.root);
     all.push(guardians.root.clone());
     demolish_all(&all);
+    drop(core.shutdown.abandon(core.now()));
     let count = all.len().saturating_sub(3);
     core.keeper().forget_all();
     core.env().retire();
-    core.stopping
-        .finish(Err(StopError(vec![StopProblem::RuntimeGone { count }])));
+    core.stopping.report(StopProblem::RuntimeGone { count });
+    core.stopping.finish();
 }
 
 async fn go_down(core: Arc<SystemCore>) {
-    let mut problems = Vec::new();
-    let guardians = core.guardians();
-    if let Some(guardians) = &guardians {
-        stop_tree(&core, guardians, &mut problems).await;
+    loop {
+        match core.shutdown.next(core.now()) {
+            Step::Run { phase, hook } => shutdown::run(&core, &phase, hook).await,
+            Step::Pass { phase, hook, why } => core.stopping.report(hook.not_run(phase, why)),
+            Step::Work(work) => {
+                if let Some(guardians) = core.guardians() {
+                    do_work(&core, work, &guardians).await;
+                }
+            }
+            Step::Done => break,
+        }
     }
-    *core.guardians.lock() = None;
-    drop(guardians);
+    close_dispatchers(&core).await;
+    crate::mailbox::pool::trim();
+    core.env().retire();
+    core.stopping.finish();
+}
 
+/// What the runtime does in a phase.
+async fn do_work(core: &Arc<SystemCore>, work: Work, guardians: &Guardians) {
+    match work {
+        Work::Drain => shutdown::drain(core, &guardians.user).await,
+        Work::Actors => {
+            stop_tree(core, guardians).await;
+            *core.guardians.lock() = None;
+        }
+    }
+}
+
+async fn close_dispatchers(core: &Arc<SystemCore>) {
     core.default_pool.close();
     for (_, pool) in &core.own_pools {
         pool.close();
@@ -257,9 +199,8 @@ async fn go_down(core: Arc<SystemCore>) {
     let own = core.own_pools.iter().map(|(name, pool)| (name.as_str(), pool));
     for (name, pool) in std::iter::once(("default", &core.default_pool)).chain(own) {
         if !closed_before(&mut over, |task| pool.poll_closed(task)).await {
-            let dispatcher = name.to_owned();
-            problems.push(StopProblem::Threads {
-                dispatcher,
+            core.stopping.report(StopProblem::Threads {
+                dispatcher: name.to_owned(),
                 count: pool.live(),
             });
         }
@@ -268,68 +209,60 @@ async fn go_down(core: Arc<SystemCore>) {
         std::iter::once(("blocking", core.blocking.clone())).chain(pinned.into_iter().map(|t| ("pinned", t)))
     {
         if !closed_before(&mut over, |task| threads.poll_closed(task)).await {
-            problems.push(StopProblem::Threads {
+            core.stopping.report(StopProblem::Threads {
                 dispatcher: dispatcher.to_owned(),
                 count: threads.threads(),
             });
         }
     }
-    problems.extend(core.stopping.take_faults());
-    crate::mailbox::pool::trim();
-    let result = if problems.is_empty() {
-        Ok(())
-    } else {
-        Err(StopError(problems))
-    };
-    core.env().retire();
-    core.stopping.finish(result);
 }
 
-/// Stops what users made, then what serves them, then the root; one `stop-timeout` for all.
-async fn stop_tree(core: &Arc<SystemCore>, guardians: &Guardians, problems: &mut Vec<StopProblem>) {
-    let within = core.settings().stop_timeout();
+/// Stops what users made, then what serves them, then the root; one `stop-timeout` for all, as far as the
+/// shutdown as a whole has that much time left.
+async fn stop_tree(core: &Arc<SystemCore>, guardians: &Guardians) {
+    // Those who have not been told yet get at least a moment to end well, whoever has used up the time.
+    let within = core.settings().stop_timeout().min(core.left().max(LAST_PATIENCE));
     let until = core.now() + within;
-    let users_ended = stop_branch(core, &guardians.user, within, problems).await;
-    // The guardian needs hardly any time, but users' actors may have taken it all.
+    let users_ended = stop_branch(core, &guardians.user, within).await;
     let rest = until.since(core.now()).max(LAST_PATIENCE);
-    let all_ended = stop_branch(core, &guardians.system, rest, problems).await && users_ended;
+    let all_ended = stop_branch(core, &guardians.system, rest).await && users_ended;
     guardians.root.control(STOP);
     if all_ended {
-        ended_within(core, &guardians.root, LAST_PATIENCE).await;
+        let mut ended = Termination::new(guardians.root.clone());
+        shutdown::last_wait(core, |task| Pin::new(&mut ended).poll(task)).await;
     }
 }
 
 /// False: something below does not even end when killed.
-async fn stop_branch(
-    core: &Arc<SystemCore>,
-    guardian: &CellRef,
-    patience: Duration,
-    problems: &mut Vec<StopProblem>,
-) -> bool {
+async fn stop_branch(core: &Arc<SystemCore>, guardian: &CellRef, within: Duration) -> bool {
+    let begun = core.now();
+    let mut ended = Termination::new(guardian.clone());
     guardian.control(STOP);
-    if ended_within(core, guardian, patience).await {
+    let in_time = shutdown::wait(core, within, |task| Pin::new(&mut ended).poll(task)).await;
+    if in_time.is_some() {
         return true;
     }
     let left = below(guardian);
-    let (count, examples) = (left.len(), self::examples(&left));
-    let within = core.settings().stop_timeout();
-    problems.push(StopProblem::Killed {
-        count,
-        within,
-        examples,
+    core.stopping.report(StopProblem::Killed {
+        count: left.len(),
+        within: core.now().since(begun).min(within), // less if somebody was in a hurry
+        examples: examples(&left),
     });
     guardian.control(KILL);
-    if ended_within(core, guardian, LAST_PATIENCE).await {
+    let killed = shutdown::last_wait(core, |task| Pin::new(&mut ended).poll(task)).await;
+    if killed.is_some() {
         return true;
     }
     let left = below(guardian);
-    let (count, examples) = (left.len(), self::examples(&left));
-    problems.push(StopProblem::Stuck { count, examples });
+    core.stopping.report(StopProblem::Stuck {
+        count: left.len(),
+        examples: examples(&left),
+    });
     false
 }
 
 /// All that live below `guardian`.
-fn below(guardian: &CellRef) -> Vec<CellRef> {
+pub(super) fn below(guardian: &CellRef) -> Vec<CellRef> {
     let mut above = guardian.children();
     let mut all = Vec::new();
     while let Some(cell) = above.pop() {
@@ -339,10 +272,6 @@ fn below(guardian: &CellRef) -> Vec<CellRef> {
     all
 }
 
-fn examples(cells: &[CellRef]) -> Vec<String> {
-    cells.iter().take(5).map(|cell| cell.path().to_string()).collect()
-}
-
 /// True: everybody has left before the time was over.
 async fn closed_before(over: &mut Sleep, poll_closed: impl Fn(&mut Context<'_>) -> Poll<()>) -> bool {
     poll_fn(|task| {
@@ -350,19 +279,6 @@ async fn closed_before(over: &mut Sleep, poll_closed: impl Fn(&mut Context<'_>) 
             return Poll::Ready(true);
         }
         Pin::new(&mut *over).poll(task).map(|()| false)
-    })
-    .await
-}
-
-/// True: it ended in time.
-async fn ended_within(core: &Arc<SystemCore>, cell: &CellRef, time: Duration) -> bool {
-    let mut ended = Termination::new(cell.clone());
-    let mut over = Sleep::new(core.clone(), time);
-    poll_fn(|task| {
-        if Pin::new(&mut ended).poll(task).is_ready() {
-            return Poll::Ready(true);
-        }
-        Pin::new(&mut over).poll(task).map(|()| false)
     })
     .await
 }

@@ -194,7 +194,11 @@ settings! {
     throughput: usize = "throughput", plainly!(32), between(8, 256), e.g. 64;
     /// How long an ask waits for its reply unless it says otherwise.
     ask_timeout: Duration = "ask-timeout", plainly!(Duration::from_secs(5)), between(A_MOMENT, DAY), e.g. Duration::from_secs(2);
-    /// How long stopping the system may take before what is left is killed.
+    /// How long the whole shutdown may take, hooks and actors together.
+    shutdown_timeout: Duration = "shutdown-timeout", plainly!(Duration::from_mins(5)), between(A_MOMENT, DAY), e.g. Duration::from_secs(25);
+    /// How long the shutdown waits for actors to do the work they have before it stops them; 0 for not at all.
+    drain_timeout: Duration = "drain-timeout", plainly!(Duration::ZERO), between(Duration::ZERO, DAY), e.g. Duration::from_secs(10);
+    /// How long the actors of the system may take to stop before what is left is killed.
     stop_timeout: Duration = "stop-timeout", plainly!(Duration::from_mins(3)), between(A_MOMENT, DAY), e.g. Duration::from_secs(60);
     /// How long a stop waits for a handler that is suspended before its future is dropped.
     stop_grace: Duration = "stop-grace", plainly!(Duration::from_secs(5)), between(Duration::ZERO, DAY), e.g. Duration::from_secs(1);
