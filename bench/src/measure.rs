@@ -23,7 +23,7 @@ pub struct Record {
     pub ns_per_op: Option<f64>,
     /// Allocations per operation.
     pub allocs_per_op: Option<f64>,
-    /// Growth of the resident set per actor.
+    /// Growth of the resident set per actor, or per timer.
     pub bytes_per_actor: Option<f64>,
     /// Median latency.
     pub p50_us: Option<f64>,
@@ -114,7 +114,7 @@ fn throughput(
     case: &Case,
     set_up: fn(&Case) -> crate::contender::Pass,
 ) -> Record {
-    let keeps_actors = matches!(workload.name, "spawn" | "suspended");
+    let keeps_actors = matches!(workload.name, "spawn" | "suspended" | "timers");
     let mut pass = set_up(case);
     pass(workload.warm_up(case.ops));
 

@@ -13,6 +13,9 @@ use crate::latch::Latch;
 /// A future for an actor to await inside its handler.
 pub type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 
+/// After how many timers that were set and cancelled others get to run.
+pub const PAUSE: u64 = 64;
+
 /// What every address must be.
 pub trait Address: Clone + Send + Sync + 'static {}
 impl<T: Clone + Send + Sync + 'static> Address for T {}
@@ -122,6 +125,21 @@ pub trait Peer: Send + Sync + Sized + 'static {
         count: u64,
         time: Duration,
         latch: &'static Latch,
+    ) -> impl Future<Output = ()> + Send;
+
+    /// Sets `count` timers, each of which tells the sink `LAST` after `delay`.
+    fn set_timers(
+        &self,
+        sink: &Self::Sink,
+        count: u64,
+        delay: Duration,
+    ) -> impl Future<Output = ()> + Send;
+    /// Sets such a timer and cancels it, `count` times.
+    fn set_and_cancel(
+        &self,
+        sink: &Self::Sink,
+        count: u64,
+        delay: Duration,
     ) -> impl Future<Output = ()> + Send;
 
     /// Spawns `count` sinks named from `first` on in the library's registry

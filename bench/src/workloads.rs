@@ -32,7 +32,7 @@ pub enum Metric {
     Rate,
     /// The 99th percentile of the latency, less is better.
     Latency,
-    /// Bytes per actor, less is better (the rate is shown beside it).
+    /// Bytes per actor, or per timer, less is better (the rate is shown beside it).
     Memory,
 }
 
@@ -89,6 +89,14 @@ pub const WORKLOADS: &[Workload] = &[
         quick: 10 * K,
         metric: Metric::Memory,
     },
+    Workload {
+        name: "timers",
+        full: M,
+        quick: 100 * K,
+        metric: Metric::Memory,
+    },
+    rate("timers/fire", M, 100 * K),
+    rate("timers/set-cancel", M, 100 * K),
 ];
 
 /// The helper runs: the capacity of the open-loop path per payload.
@@ -141,7 +149,7 @@ impl Workload {
     /// The size of the warm-up pass before the timed one.
     pub fn warm_up(&self, ops: u64) -> u64 {
         match self.name {
-            "skynet" | "spawn" | "suspended" | "io-handler/timer" => K,
+            "skynet" | "spawn" | "suspended" | "timers" | "io-handler/timer" => K,
             _ => (ops / 10).max(K),
         }
     }
@@ -149,7 +157,7 @@ impl Workload {
     /// The size of the counted pass after the timed one.
     pub fn counted(&self, ops: u64) -> u64 {
         match self.name {
-            "skynet" | "spawn" | "suspended" | "io-handler/timer" => K,
+            "skynet" | "spawn" | "suspended" | "timers" | "io-handler/timer" => K,
             "fan-out" => (ops / 20).max(10 * FAN_OUT as u64),
             _ => (ops / 20).max(K),
         }

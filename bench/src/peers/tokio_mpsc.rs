@@ -7,6 +7,7 @@
 //! - The receiving task is a `while let Some(m) = rx.recv().await` loop.
 //! - Runtime: multi-thread with two workers; `ask/cross-thread` uses two
 //!   current-thread runtimes, `ask/same-thread` one.
+//! - Timers: a task that awaits `time::sleep` and sends; `JoinHandle::abort`.
 //! - Registry: none, so names go into a std `HashMap` with the sender.
 
 use std::collections::HashMap;
@@ -23,7 +24,7 @@ use crate::contender::{Case, Contender, Role};
 use crate::echo_server;
 use crate::host::Host;
 use crate::latch::{LAST, Latch};
-use crate::peer::{Peer, Work};
+use crate::peer::{PAUSE, Peer, Work};
 use crate::programs;
 
 /// tokio's row of the table.
@@ -139,6 +140,11 @@ async fn sleeper(mut inbox: mpsc::UnboundedReceiver<Nap>, latch: &'static Latch)
             let _ = reply.send(());
         }
     }
+}
+
+async fn tell_later(to: Tx<u64>, delay: Duration) {
+    tokio::time::sleep(delay).await;
+    send(&to, LAST);
 }
 
 /// A node of the tree: a task that waits for ten children on its channel.
@@ -292,6 +298,30 @@ impl Peer for Tokio {
                 let sleeper = spawn(|inbox| sleeper(inbox, latch));
                 send(&sleeper, Nap(time, None));
                 std::mem::forget(sleeper);
+            }
+        };
+        self.host.at(0, work).await;
+    }
+
+    async fn set_timers(&self, sink: &Tx<u64>, count: u64, delay: Duration) {
+        let sink = sink.clone();
+        let work = async move {
+            for _ in 0..count {
+                drop(tokio::spawn(tell_later(sink.clone(), delay)));
+            }
+        };
+        self.host.at(0, work).await;
+    }
+
+    async fn set_and_cancel(&self, sink: &Tx<u64>, count: u64, delay: Duration) {
+        let sink = sink.clone();
+        let work = async move {
+            for number in 0..count {
+                let timer = tokio::spawn(tell_later(sink.clone(), delay));
+                timer.abort();
+                if number % PAUSE == 0 {
+                    Self::pause().await;
+                }
             }
         };
         self.host.at(0, work).await;

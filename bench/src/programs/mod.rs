@@ -7,6 +7,7 @@ mod io;
 mod latency;
 mod lifecycle;
 mod tell;
+mod timers;
 
 use crate::contender::Bench;
 use crate::peer::Peer;
@@ -32,6 +33,9 @@ pub fn bench<P: Peer>(workload: &str) -> Option<Bench> {
         "spawn" => Bench::Throughput(lifecycle::spawn::<P>),
         "skynet" => Bench::Throughput(lifecycle::skynet::<P>),
         "suspended" => Bench::Throughput(lifecycle::suspended::<P>),
+        "timers" => Bench::Throughput(timers::pending::<P>),
+        "timers/fire" => Bench::Throughput(timers::fire::<P>),
+        "timers/set-cancel" => Bench::Throughput(timers::set_and_cancel::<P>),
         "hog" => Bench::Latency(latency::hog::<P>),
         name if name.starts_with("open-loop/") => Bench::Latency(latency::open_loop::<P>),
         name if name.starts_with("capacity/") => Bench::Throughput(latency::capacity::<P>),

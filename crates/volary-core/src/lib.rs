@@ -21,6 +21,7 @@ mod events;
 mod mailbox;
 mod passivation;
 mod reference;
+mod scheduler;
 mod supervision;
 mod sync;
 pub mod system;
@@ -47,6 +48,7 @@ pub use reference::{
     Accepts, ActorId, ActorRef, ActorStatus, Ask, AskAll, AskError, AskFuture, Covers, Cycle, Recipient, ReplyTo,
     SendError, SendFuture, Spawn, SpawnError, SpawnFuture, Target, TellAllError, TellError, Termination, WeakRef,
 };
+pub use scheduler::{Schedule, ScheduleError, ScheduleFailed, ScheduleId, ScheduleOnce, ScheduleRepeating, Scheduler};
 pub use supervision::{Backoff, ChildrenPolicy, Directive, Strategy, Supervision, SupervisionError};
 pub use system::settings;
 pub use system::shutdown::{

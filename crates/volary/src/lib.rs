@@ -43,13 +43,14 @@
 //!   and [`Respond`] are the traits beneath.
 //! - [`ActorRef`] sends: [`tell`](ActorRef::tell), [`send`](ActorRef::send), [`ask`](ActorRef::ask).
 //! - [`ActorSystem`] starts, finds, lists and stops actors; [`settings`] says what can be set.
+//! - [`Scheduler`] sends later, or again and again.
 //! - [`Fault`] crashes, a [`Rejection`] answers, [`Failure`] can be either.
 //! - [`Context::pipe`] makes a message of a future's result; [`CircuitBreaker`] stops calling what fails.
 //! - [`Fsm`] is a state machine in an actor, with states that have a timeout.
 //! - [`SeededEnv`] runs a whole system on one thread, in an order drawn from a seed.
 //!
 //! # Features
-//! - `cron`: `Cron`, schedules by the calendar in a time zone. Off unless asked for.
+//! - `cron`: `Cron`, schedules by the calendar in a time zone, and `Scheduler::cron`. Off unless asked for.
 #![forbid(unsafe_code)]
 
 mod error;

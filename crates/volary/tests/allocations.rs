@@ -328,3 +328,137 @@ fn l10_a_million_children_come_and_go_and_memory_is_flat() {
         system.stop().await.unwrap();
     });
 }
+
+#[derive(Clone, Message)]
+struct Remind(u64);
+
+struct Sleepyhead;
+
+#[actor]
+impl Sleepyhead {
+    fn wind_up(&mut self, first: u64, count: u64, ctx: &mut Context<Self>) {
+        for number in first..first + count {
+            ctx.set_timer(format!("timer-{number:08}"), HOUR, Remind(number));
+        }
+    }
+    fn wind_down(&mut self, first: u64, count: u64, ctx: &mut Context<Self>) {
+        for number in first..first + count {
+            assert!(ctx.cancel_timer(format!("timer-{number:08}")));
+        }
+    }
+    #[handles]
+    fn remind(&mut self, reminder: Remind) {
+        unreachable!("reminder {} is an hour away", reminder.0);
+    }
+}
+
+const HOUR: std::time::Duration = std::time::Duration::from_secs(60 * 60);
+/// Enough of them for the last page of anything not to show.
+const MANY: u64 = 100_000;
+
+/// What `MANY` timers of some kind hold, in bytes each, and what is left when they have gone, in all.
+fn bytes_held<F: Future<Output = ()>>(set: impl Fn(ActorSystem, ActorRef<Sleepyhead>) -> F) -> (i64, i64) {
+    let env = SeededEnv::new(1);
+    env.block_on(async {
+        let builder = ActorSystem::builder("timers").environment(env.clone());
+        let system = builder.settings(|s| s.log_config(false)).start().await.unwrap();
+        let actor = system.spawn(|| Sleepyhead).await.unwrap();
+        actor.ask(WindUp { first: 0, count: 10 }).await.unwrap();
+        actor.ask(WindDown { first: 0, count: 10 }).await.unwrap();
+        let before = LIVE_BYTES.get();
+        set(system.clone(), actor.clone()).await;
+        let held = LIVE_BYTES.get() - before;
+        assert_eq!(system.metrics().timers as u64, MANY);
+        if system.scheduler().is_empty() {
+            actor.ask(WindDown { first: 0, count: MANY }).await.unwrap();
+        } else {
+            for schedule in system.scheduler().list() {
+                assert!(schedule.cancel());
+            }
+        }
+        assert_eq!(system.metrics().timers, 0);
+        let left = LIVE_BYTES.get() - before;
+        system.stop().await.unwrap();
+        (held / MANY as i64, left)
+    })
+}
+
+/// A page of the wheel and one of the book are kept for the next, and what they are listed in.
+const KEPT: i64 = 256 * 1024;
+
+#[test]
+fn l21_a_pending_schedule_is_a_few_hundred_bytes_and_leaves_nothing_behind() {
+    let (each, left) = bytes_held(|system, actor| async move {
+        for number in 0..MANY {
+            system.scheduler().once(HOUR).tell(&actor, Remind(number)).unwrap();
+        }
+    });
+    println!("{each} bytes for a pending schedule, {left} left behind by all");
+    assert!(each <= 256, "{each} bytes");
+    assert!(left <= KEPT, "{left} bytes");
+}
+
+#[test]
+fn l21_a_timer_by_name_is_a_few_hundred_bytes_and_leaves_nothing_behind() {
+    let (each, left) = bytes_held(|_, actor| async move {
+        actor.ask(WindUp { first: 0, count: MANY }).await.unwrap();
+    });
+    println!("{each} bytes for a timer by name, {left} left behind by all");
+    // Names that come in order fill half of the map; two copies of a name of fourteen bytes are in this.
+    assert!(each <= 330, "{each} bytes");
+    assert!(left <= KEPT, "{left} bytes");
+}
+
+/// Sessions and the like: many actors, each with a timer or two.
+#[test]
+fn l21_the_first_timer_of_an_actor_is_cheap_too() {
+    const ACTORS: usize = 10_000;
+    let env = SeededEnv::new(1);
+    env.block_on(async {
+        let builder = ActorSystem::builder("timers").environment(env.clone());
+        let system = builder.settings(|s| s.log_config(false)).start().await.unwrap();
+        let mut sleepers = Vec::with_capacity(ACTORS);
+        for _ in 0..ACTORS {
+            sleepers.push(system.spawn(|| Sleepyhead).await.unwrap());
+        }
+        let mut held = LIVE_BYTES.get();
+        for (timer, most) in [(0, 700), (1, 320)] {
+            for sleeper in &sleepers {
+                sleeper.ask(WindUp { first: timer, count: 1 }).await.unwrap();
+            }
+            let each = (LIVE_BYTES.get() - held) / ACTORS as i64;
+            held = LIVE_BYTES.get();
+            println!("{each} bytes for timer {timer} of an actor");
+            assert!(each <= most, "{each} bytes");
+        }
+        system.stop().await.unwrap();
+    });
+}
+
+/// Setting and cancelling again and again needs what one timer needs.
+#[test]
+fn l21_set_and_cancel_leaves_nothing_behind() {
+    let env = SeededEnv::new(1);
+    env.block_on(async {
+        let builder = ActorSystem::builder("timers").environment(env.clone());
+        let system = builder.settings(|s| s.log_config(false)).start().await.unwrap();
+        let actor = system.spawn(|| Sleepyhead).await.unwrap();
+        let scheduler = system.scheduler();
+        let mut settled = 0;
+        for round in 0..10_000 {
+            let once = scheduler.once(HOUR).tell(&actor, Remind(round)).unwrap();
+            let every = scheduler
+                .every(HOUR)
+                .named("every")
+                .tell(&actor, Remind(round))
+                .unwrap();
+            assert!(once.cancel() && every.cancel());
+            drop((once, every));
+            if round == 0 {
+                settled = LIVE_BYTES.get();
+            }
+            assert_eq!(LIVE_BYTES.get(), settled, "in round {round}");
+        }
+        system.stop().await.unwrap();
+    });
+}

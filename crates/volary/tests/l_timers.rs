@@ -420,3 +420,37 @@ fn l21_a_timer_may_have_any_name_beside_the_receive_timeout() {
         system.stop().await.unwrap();
     });
 }
+
+/// An actor with few timers keeps them otherwise than one with many.
+#[test]
+fn l21_timers_are_found_by_name_however_many_there_are() {
+    seeds(|env| async move {
+        const NAMES: [&str; 20] = [
+            "m", "c", "t", "a", "q", "g", "e", "o", "k", "s", "b", "i", "d", "r", "f", "n", "h", "p", "j", "l",
+        ];
+        let system = simulated(&env).await;
+        let log = Log::new();
+        let clock = system.spawn(Clock::make(&system, &log)).await.unwrap();
+        for round in 0..2 {
+            let mut set = std::collections::BTreeSet::new();
+            for (number, name) in (0..).zip(NAMES) {
+                let after = 100 * MS;
+                clock.ask(Once { name, after, number }).await.unwrap();
+                set.insert(name);
+                assert_eq!(
+                    clock.ask(Names).await.unwrap(),
+                    Vec::from_iter(set.iter().copied()),
+                    "by name"
+                );
+            }
+            for name in &NAMES[3..] {
+                assert!(clock.ask(Cancel { name }).await.unwrap());
+                assert!(!clock.ask(Cancel { name }).await.unwrap());
+            }
+            system.sleep(200 * MS).await;
+            assert_eq!(log.len(), 3 * (round + 1), "the others went off");
+            assert_eq!(clock.ask(Names).await.unwrap(), Vec::<String>::new());
+        }
+        system.stop().await.unwrap();
+    });
+}

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use actix::fut::{ActorFutureExt, WrapFuture};
-use actix::{Addr, AtomicResponse, Context, Handler};
+use actix::{Addr, AsyncContext, AtomicResponse, Context, Handler};
 use tokio::net::TcpStream;
 
 use crate::echo_server;
@@ -37,6 +37,15 @@ message! {
     Nap(Duration) -> ()
 }
 
+message! {
+    /// How many timers to set, and after how long they go off.
+    SetTimers(u64, Duration) -> ()
+}
+message! {
+    /// How many timers to set and cancel, and after how long they would go off.
+    SetAndCancel(u64, Duration) -> ()
+}
+
 /// Awaits told work.
 pub struct Job;
 actor!(Job);
@@ -63,6 +72,30 @@ impl Handler<Tell> for Sink {
         self.sum = self.sum.wrapping_add(value);
         if value == LAST {
             self.latch.arrive();
+        }
+    }
+}
+
+impl Handler<SetTimers> for Sink {
+    type Result = ();
+
+    fn handle(&mut self, SetTimers(count, delay): SetTimers, ctx: &mut Context<Self>) {
+        for _ in 0..count {
+            ctx.run_later(delay, |sink, _| {
+                sink.sum = sink.sum.wrapping_add(LAST);
+                sink.latch.arrive();
+            });
+        }
+    }
+}
+
+impl Handler<SetAndCancel> for Sink {
+    type Result = ();
+
+    fn handle(&mut self, SetAndCancel(count, delay): SetAndCancel, ctx: &mut Context<Self>) {
+        for _ in 0..count {
+            let timer = ctx.run_later(delay, |sink, _| sink.latch.arrive());
+            ctx.cancel_future(timer);
         }
     }
 }

@@ -18,6 +18,10 @@
 //!   would place them; actix has no way to move actors later.
 //! - skynet: the root's ten subtrees are dealt to both arbiters, each subtree
 //!   then stays where it is.
+//! - Timers: `run_later` and `cancel_future` of the actor's own context, the
+//!   only timers actix has. What is cancelled stays in the context until the
+//!   handler is over and is then searched for, so a handler cancels few: six
+//!   (one to five, and eight to 256, were measured and are slower).
 //! - Registry: actix's is per type, not per name, so names go into a std
 //!   `HashMap` with the address, one per arbiter.
 
@@ -60,7 +64,7 @@ use crate::latch::{LAST, Latch};
 use crate::peer::{Peer, Work};
 use crate::programs;
 
-use actors::{Ask, Do, Echo, Job, Keep, Link, Meet, Nap, Player, Sink, Sleeper, Store, Tell};
+use actors::{Ask, Do, Echo, Job, Keep, Link, Meet, Nap, Player, SetAndCancel, SetTimers, Sink, Sleeper, Store, Tell};
 
 /// actix's row of the table.
 pub const CONTENDER: Contender = Contender {
@@ -73,6 +77,9 @@ pub const CONTENDER: Contender = Contender {
 pub struct Actix {
     arbiters: Vec<ArbiterHandle>,
 }
+
+/// How many timers a handler sets and cancels.
+const BATCH: u64 = 6;
 
 /// How many arbiters a workload gets: the faster of one and two, as measured
 /// (`BENCH_ARBITERS` overrides the choice, to check it).
@@ -252,6 +259,16 @@ impl Peer for Actix {
             }
         };
         self.shared_out(0, count, work).await;
+    }
+
+    async fn set_timers(&self, sink: &Addr<Sink>, count: u64, delay: Duration) {
+        sink.send(SetTimers(count, delay)).await.expect("a reply");
+    }
+
+    async fn set_and_cancel(&self, sink: &Addr<Sink>, count: u64, delay: Duration) {
+        for _ in 0..count.div_ceil(BATCH) {
+            sink.send(SetAndCancel(BATCH, delay)).await.expect("a reply");
+        }
     }
 
     async fn named_sinks(&self, first: u64, count: u64, latch: &'static Latch) {

@@ -99,7 +99,7 @@ impl Peer for Coerce {
     }
 
     fn offers(workload: &str) -> bool {
-        workload != "tell/bounded"
+        workload != "tell/bounded" && !workload.starts_with("timers")
     }
 
     fn task(&self, slot: usize, work: impl Future<Output = ()> + Send + 'static) {
@@ -190,6 +190,14 @@ impl Peer for Coerce {
             }
         };
         self.host.at(0, work).await;
+    }
+
+    async fn set_timers(&self, _: &LocalActorRef<Sink>, _: u64, _: Duration) {
+        unreachable!("coerce has no timer that goes off once")
+    }
+
+    async fn set_and_cancel(&self, _: &LocalActorRef<Sink>, _: u64, _: Duration) {
+        unreachable!("coerce has no timer that is cancelled before it goes off")
     }
 
     async fn named_sinks(&self, first: u64, count: u64, latch: &'static Latch) {

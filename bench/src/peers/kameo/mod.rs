@@ -13,6 +13,7 @@
 //!   current-thread runtimes, `ask/same-thread` one. (`spawn_in_thread` for
 //!   the target of `ask/cross-thread` was measured and is slower by a third.)
 //! - Registry: `ActorRef::register`, kameo's own.
+//! - Timers: `tell(m).send_after`, a task each, and `JoinHandle::abort`.
 //! - skynet: a child ends when its last reference is dropped, kameo's cheapest
 //!   end of life.
 
@@ -44,7 +45,7 @@ use tokio::net::TcpStream;
 use crate::contender::{Case, Contender, Role};
 use crate::host::Host;
 use crate::latch::{LAST, Latch};
-use crate::peer::{Peer, Work};
+use crate::peer::{PAUSE, Peer, Work};
 use crate::programs;
 
 use actors::{Add, Echo, Job, Link, Meet, Player, Sink, Sleeper, Store};
@@ -189,6 +190,30 @@ impl Peer for Kameo {
                 let sleeper = spawn(Sleeper(latch));
                 send(sleeper.tell(time).try_send());
                 std::mem::forget(sleeper);
+            }
+        };
+        self.host.at(0, work).await;
+    }
+
+    async fn set_timers(&self, sink: &ActorRef<Sink>, count: u64, delay: Duration) {
+        let sink = sink.clone();
+        let work = async move {
+            for _ in 0..count {
+                drop(sink.tell(LAST).send_after(delay));
+            }
+        };
+        self.host.at(0, work).await;
+    }
+
+    async fn set_and_cancel(&self, sink: &ActorRef<Sink>, count: u64, delay: Duration) {
+        let sink = sink.clone();
+        let work = async move {
+            for number in 0..count {
+                let timer = sink.tell(LAST).send_after(delay);
+                timer.abort();
+                if number % PAUSE == 0 {
+                    Self::pause().await;
+                }
             }
         };
         self.host.at(0, work).await;

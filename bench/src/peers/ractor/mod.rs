@@ -13,6 +13,7 @@
 //! - Runtime: tokio multi-thread with two workers; `ask/cross-thread` uses two
 //!   current-thread runtimes, `ask/same-thread` one.
 //! - Registry: the name given when spawning, ractor's own.
+//! - Timers: `ActorRef::send_after`, a task each, and `JoinHandle::abort`.
 //! - Spawn: `ActorRuntime::spawn_instant` in `spawn` (measured half again as
 //!   fast there as `Actor::spawn(..).await`, which runs each start in the
 //!   spawning task); `Actor::spawn` elsewhere (equal in skynet, with fewer
@@ -49,7 +50,7 @@ use tokio::net::TcpStream;
 use crate::contender::{Case, Contender, Role};
 use crate::host::Host;
 use crate::latch::{LAST, Latch};
-use crate::peer::{Peer, Work};
+use crate::peer::{PAUSE, Peer, Work};
 use crate::programs;
 
 use actors::{
@@ -196,6 +197,30 @@ impl Peer for Ractor {
                 let sleeper = spawn(Sleeper(latch), ()).await;
                 send(&sleeper, Nap(time, None));
                 std::mem::forget(sleeper);
+            }
+        };
+        self.host.at(0, work).await;
+    }
+
+    async fn set_timers(&self, sink: &ActorRef<u64>, count: u64, delay: Duration) {
+        let sink = sink.clone();
+        let work = async move {
+            for _ in 0..count {
+                drop(sink.send_after(delay, || LAST));
+            }
+        };
+        self.host.at(0, work).await;
+    }
+
+    async fn set_and_cancel(&self, sink: &ActorRef<u64>, count: u64, delay: Duration) {
+        let sink = sink.clone();
+        let work = async move {
+            for number in 0..count {
+                let timer = sink.send_after(delay, || LAST);
+                timer.abort();
+                if number % PAUSE == 0 {
+                    Self::pause().await;
+                }
             }
         };
         self.host.at(0, work).await;

@@ -10,6 +10,7 @@
 //! - Mailbox: unbounded, the default; `MailboxKind::Bounded` for `tell/bounded`.
 //! - Handlers without an await are plain `fn`, the others `async fn`.
 //! - Registry: the name given when spawning.
+//! - Timers: `Scheduler::once` and `Schedule::cancel`.
 //! - skynet: nodes are children of their parents, as the tree suggests.
 
 mod actors;
@@ -26,7 +27,7 @@ use volary::prelude::*;
 use crate::contender::{Case, Contender, Role};
 use crate::host::Host;
 use crate::latch::{LAST, Latch};
-use crate::peer::{Peer, Work};
+use crate::peer::{PAUSE, Peer, Work};
 use crate::programs;
 
 use actors::{Add, Ball, Echo, Job, Keep, Link, Meet, Nap, Player, Put, Run, Sink, Sleeper, Store, Trip};
@@ -163,6 +164,30 @@ impl Peer for Volary {
             for _ in 0..count {
                 let sleeper = system.spawn(move || Sleeper(latch)).await.expect("a sleeper");
                 sleeper.tell(Nap { time }).expect("the actor lives");
+            }
+        };
+        self.host.at(0, work).await;
+    }
+
+    async fn set_timers(&self, sink: &ActorRef<Sink>, count: u64, delay: Duration) {
+        let (scheduler, sink) = (self.system.scheduler(), sink.clone());
+        let work = async move {
+            for _ in 0..count {
+                scheduler.once(delay).tell(&sink, Put { value: LAST }).expect("the system lives");
+            }
+        };
+        self.host.at(0, work).await;
+    }
+
+    async fn set_and_cancel(&self, sink: &ActorRef<Sink>, count: u64, delay: Duration) {
+        let (scheduler, sink) = (self.system.scheduler(), sink.clone());
+        let work = async move {
+            for number in 0..count {
+                let timer = scheduler.once(delay).tell(&sink, Put { value: LAST }).expect("the system lives");
+                timer.cancel();
+                if number % PAUSE == 0 {
+                    Self::pause().await;
+                }
             }
         };
         self.host.at(0, work).await;

@@ -57,6 +57,7 @@ pub(super) fn end(cell: &Header, host: &Host) -> Alive {
     system.publish_lifecycle(cell, Lifecycle::Stopped);
     cell.phase.set(Phase::Gone);
     system.directory().remove(cell.id);
+    system.schedules().receiver_ended(cell);
     cell.state.die();
     notify(cell, watchers);
     leave_parent(&keep);

@@ -9,7 +9,7 @@ use std::task::Waker;
 
 use super::passivate::Wakefulness;
 use super::request::{Due, Entry};
-use super::timed::{Armed, TimerName};
+use super::timer_table::TimerTable;
 use super::{BehaviourTable, CellRef, Header};
 use crate::actor::{Fault, Reentrancy};
 use crate::dispatch::{Elastic, contain};
@@ -71,7 +71,7 @@ pub(crate) struct Links {
     pub(crate) stash: VecDeque<Letter>,
     pub(crate) returned: VecDeque<Letter>,
     /// Messages that the actor will send to itself.
-    pub(crate) timers: BTreeMap<TimerName, Armed>,
+    pub(crate) timers: TimerTable,
     pub(crate) next_timer: u64,
     /// When it may have been idle for long enough.
     pub(crate) idle_timer: Option<TimerId>,

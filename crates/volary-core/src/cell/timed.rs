@@ -19,7 +19,7 @@ use crate::dispatch::contain;
 use crate::mailbox::{Envelope, MessageTable};
 use crate::reference::post_exempt;
 use crate::sync::Mutex;
-use crate::time::{Moment, TimerId};
+use crate::time::{Moment, TimerId, next_at_rate};
 
 /// What a timer is set under.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -163,7 +163,7 @@ impl<M: Message> Wake for Alarm<M> {
         let Some((queued, planned)) = armed else { return };
         match self.plan {
             Plan::Once(_) => {}
-            Plan::Every(period) => self.rearm(&cell, next_of(planned, period, now)),
+            Plan::Every(period) => self.rearm(&cell, next_at_rate(planned, period, now)),
             Plan::Idle(patience) => {
                 cell.touch(now);
                 self.rearm(&cell, now + patience);
@@ -173,13 +173,6 @@ impl<M: Message> Wake for Alarm<M> {
             self.post(&cell);
         }
     }
-}
-
-/// The next time of a fixed rate. What was missed is not made up for.
-fn next_of(planned: Moment, period: Duration, now: Moment) -> Moment {
-    let late = now.since(planned).as_nanos() / period.as_nanos().max(1);
-    let periods = u32::try_from(late).unwrap_or(u32::MAX).saturating_add(1);
-    planned + period.saturating_mul(periods)
 }
 
 impl Header {
@@ -263,7 +256,7 @@ impl Header {
         let Some(extras) = self.extras_if_any() else { return };
         let timers = std::mem::take(&mut extras.links.lock().timers);
         self.log.watch_activity(self.may_passivate());
-        for armed in timers.values() {
+        for (_, armed) in timers.iter() {
             self.disarm(armed);
         }
     }
@@ -273,7 +266,7 @@ impl Header {
             return Vec::new();
         };
         let links = extras.links.lock();
-        let names = links.timers.keys().filter_map(|name| match name {
+        let names = links.timers.iter().filter_map(|(name, _)| match name {
             TimerName::Named(name) => Some(name.clone().into_owned()),
             TimerName::ReceiveTimeout | TimerName::Numbered(_) => None,
         });

@@ -28,9 +28,9 @@ pub enum DeadReason {
     Discarded,
     /// The receiver said that it does not handle the message, as it is now.
     Unhandled,
-    /// The result of a [pipe](crate::Context::pipe) for which the receiver's mailbox had no room.
+    /// A scheduled message, or the result of a [pipe](crate::Context::pipe), for which the mailbox had no room.
     Full,
-    /// The result of a [pipe](crate::Context::pipe) to a path where nobody takes such a message.
+    /// A scheduled message, or the result of a [pipe](crate::Context::pipe), to a path where nobody takes it.
     Nobody,
 }
 

@@ -26,7 +26,7 @@ pub use batch::AskAll;
 pub use cycle::Cycle;
 pub use errors::{AskError, SendError, SpawnError, TellAllError, TellError};
 pub use id::ActorId;
-pub(crate) use post::post_exempt;
+pub(crate) use post::{post, post_exempt};
 pub use recipient::Recipient;
 pub(crate) use reply_slot::ReplySlot;
 pub use reply_to::ReplyTo;

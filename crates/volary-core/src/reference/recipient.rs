@@ -46,6 +46,14 @@ impl<M: Message> Recipient<M> {
         }
     }
 
+    pub(crate) fn cell(&self) -> &CellRef {
+        &self.cell
+    }
+
+    pub(crate) fn table(&self) -> &'static MessageTable {
+        self.table
+    }
+
     /// As [`ActorRef::tell`](crate::ActorRef::tell).
     ///
     /// ```

@@ -18,9 +18,10 @@ use crate::events::EventStream;
 use crate::mailbox::BLOCK_BYTES;
 use crate::passivation::{Eviction, Keeper};
 use crate::reference::{ActorId, SpawnError};
+use crate::scheduler::Book;
 use crate::sync::atomic::{AtomicU64, Ordering::*};
 use crate::time::{Moment, Timers, nanos};
-use crate::tree::Address;
+use crate::tree::{Address, Path};
 
 /// Index of the dispatcher for blocking actors, of the pinned ones, and of the first own one.
 const BLOCKING: u8 = 1;
@@ -65,6 +66,7 @@ pub(crate) struct SystemCore {
     pub(super) own_pools: Vec<(String, Arc<Pool>)>,
     pub(super) timers: Arc<Timers>,
     pub(super) directory: Directory,
+    schedules: Book,
     pub(super) events: EventStream,
     pub(super) counters: Counters,
     pub(super) guardians: Mutex<Option<Guardians>>,
@@ -140,6 +142,7 @@ impl SystemCore {
             own_pools: parts.own_pools,
             timers: parts.timers,
             directory: Directory::new(ids),
+            schedules: Book::new(),
             events: EventStream::default(),
             counters: Counters::default(),
             guardians: Mutex::new(None),
@@ -184,6 +187,10 @@ impl SystemCore {
 
     pub(crate) fn directory(&self) -> &Directory {
         &self.directory
+    }
+
+    pub(crate) fn schedules(&self) -> &Book {
+        &self.schedules
     }
 
     pub(crate) fn events(&self) -> &EventStream {
@@ -333,6 +340,12 @@ impl SystemCore {
             Ok(address) => address.with_uid(ActorId::of(cell.id).uid()),
             Err(_) => unreachable!("name and path were checked when they were made"),
         }
+    }
+
+    /// Whoever lives at a path now.
+    pub(crate) fn find(&self, path: &Path) -> Option<CellRef> {
+        let guardians = self.guardians()?;
+        path.segments().try_fold(guardians.root, |cell, name| cell.child(name))
     }
 
     /// The pools of workers: the default one, and the user's own.

@@ -20,6 +20,7 @@ use crate::dispatch::Host;
 use crate::events::{DeadReason, EventStream};
 use crate::mailbox::BLOCK_BYTES;
 use crate::reference::{ActorId, ActorRef, ActorStatus, Recipient, Spawn};
+use crate::scheduler::Scheduler;
 use crate::time::{Moment, TimerId};
 use crate::tree::{Address, Path};
 
@@ -137,6 +138,20 @@ impl ActorSystem {
         Sleep::new(self.core.clone(), time)
     }
 
+    /// Sends messages later, or again and again.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_core::*;
+    /// # fn f<T: Accepts<M>, M: Message>(system: &ActorSystem, who: &ActorRef<T>, message: M) -> Result<(), ScheduleError> {
+    /// system.scheduler().once(Duration::from_secs(5)).tell(who, message)?;
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn scheduler(&self) -> Scheduler {
+        Scheduler::new(self.core.clone())
+    }
+
     /// Starts an actor below `/user`. The factory is kept: a restart builds the actor anew.
     ///
     /// ```
@@ -165,7 +180,7 @@ impl ActorSystem {
     /// ```
     #[must_use]
     pub fn lookup<A: Actor>(&self, path: &str) -> Option<ActorRef<A>> {
-        let cell = self.find(&path.parse().ok()?)?;
+        let cell = self.core.find(&path.parse().ok()?)?;
         ((cell.table.actor_type)() == TypeId::of::<A>()).then(|| ActorRef::from_cell(cell, ()))
     }
 
@@ -187,7 +202,7 @@ impl ActorSystem {
     #[must_use]
     pub fn recipient<M: Message>(&self, address: &str) -> Option<Recipient<M>> {
         let cell = if address.starts_with('/') {
-            self.find(&address.parse().ok()?)?
+            self.core.find(&address.parse().ok()?)?
         } else {
             self.resolve(&address.parse().ok()?)?
         };
@@ -243,7 +258,7 @@ impl ActorSystem {
 
     /// Sends for somebody who is not there to take a refusal: it becomes exactly one dead letter.
     pub(crate) fn deliver<M: Message>(&self, path: &Path, message: M) {
-        let cell = self.find(path);
+        let cell = self.core.find(path);
         let id = cell.as_ref().map(|cell| ActorId::of(cell.id));
         let accepting = cell.and_then(|cell| {
             let table = (cell.table.accepts)(TypeId::of::<M>())?;
@@ -259,16 +274,11 @@ impl ActorSystem {
         }
     }
 
-    fn find(&self, path: &Path) -> Option<CellRef> {
-        let guardians = self.core.guardians()?;
-        path.segments().try_fold(guardians.root, |cell, name| cell.child(name))
-    }
-
     fn resolve(&self, address: &Address) -> Option<CellRef> {
         if address.system() != self.core.name || address.node().is_some() {
             return None;
         }
-        let cell = self.find(address.path()?)?;
+        let cell = self.core.find(address.path()?)?;
         match address.uid() {
             Some(uid) => (uid.get() == cell.id).then_some(cell),
             None => Some(cell),
@@ -342,6 +352,7 @@ impl ActorSystem {
         Metrics {
             actors: self.actor_count(),
             timers: self.core.timers.len(),
+            schedules: self.core.schedules().len(),
             mailbox_bytes: self.core.blocks() * BLOCK_BYTES,
             ..self.core.counters.read()
         }

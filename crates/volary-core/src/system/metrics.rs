@@ -55,6 +55,8 @@ pub struct Metrics {
     pub woken: u64,
     /// Timers that are pending.
     pub timers: usize,
+    /// Schedules that have not ended.
+    pub schedules: usize,
     /// Bytes that mailboxes hold in blocks.
     pub mailbox_bytes: u64,
 }

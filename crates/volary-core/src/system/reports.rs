@@ -16,6 +16,7 @@ use crate::events::{
     ActorWoken, DeadLetter, DeadReason, Lifecycle, MailboxHighWater, RejectionUnheard, SlowHandler,
 };
 use crate::reference::ActorId;
+use crate::scheduler::ScheduleFailed;
 use crate::supervision::Directive;
 use crate::time::Moment;
 use crate::tree::Path;
@@ -75,6 +76,11 @@ impl SystemCore {
         self.show(receiver, letter);
         let id = Some(ActorId::of(receiver.id));
         self.dead_letter_to(id, || receiver.path(), sender, reason, message);
+    }
+
+    /// The same for a message to a path at which nobody lives who takes it.
+    pub(crate) fn dead_letter_to_nobody<M: Message>(&self, path: &Path, sender: u64, message: M) {
+        self.dead_letter_to(None, || path.clone(), sender, DeadReason::Nobody, message);
     }
 
     /// The same, to a path where perhaps nobody lives.
@@ -201,6 +207,13 @@ impl SystemCore {
             fault: fault.clone(),
             directive: None,
         });
+    }
+
+    pub(crate) fn report_schedule_fault(&self, failed: ScheduleFailed) {
+        count(&self.counters.faults);
+        let ScheduleFailed { id, name, fault, .. } = &failed;
+        tracing::warn!(%id, name, message = failed.message_type, %fault, "the message of a schedule failed");
+        self.events.publish(failed);
     }
 
     pub(crate) fn report_start_failure(&self, cell: &Header, attempts: u32, fault: &Fault) {

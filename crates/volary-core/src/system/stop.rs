@@ -127,6 +127,7 @@ impl Drop for Unfinished {
         for problem in core.shutdown.abandon(core.now()) {
             core.stopping.report(problem);
         }
+        core.schedules().close();
         let count = core.directory().len().saturating_sub(3);
         core.stopping.report(StopProblem::RuntimeGone { count });
         core.keeper().forget_all();
@@ -139,6 +140,7 @@ impl Drop for Unfinished {
 /// Takes a system away as the death of its process would. Its tasks must be gone, and its handles not be used any more.
 pub(crate) fn abandon(core: &Arc<SystemCore>) {
     core.stopping.begin();
+    core.schedules().close();
     core.pools().for_each(|pool| pool.close());
     let Some(guardians) = core.guardians.lock().take() else {
         return;
@@ -155,6 +157,7 @@ pub(crate) fn abandon(core: &Arc<SystemCore>) {
 }
 
 async fn go_down(core: Arc<SystemCore>) {
+    core.schedules().close();
     loop {
         match core.shutdown.next(core.now()) {
             Step::Run { phase, hook } => shutdown::run(&core, &phase, hook).await,

@@ -4,6 +4,7 @@
 mod clock;
 #[cfg(feature = "cron")]
 mod cron;
+pub(crate) mod slab;
 mod timers;
 mod wheel;
 
@@ -11,5 +12,5 @@ pub use clock::Moment;
 pub(crate) use clock::nanos;
 #[cfg(feature = "cron")]
 pub use cron::{Cron, CronError, CronField, CronProblem};
-pub(crate) use timers::{TimerId, Timers};
+pub(crate) use timers::{TimerId, Timers, next_at_rate};
 pub use wheel::{TICK, Tick, TimerKey, Wheel, ticks};

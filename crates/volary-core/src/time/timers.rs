@@ -4,10 +4,12 @@
 //! clock. Asks that are answered in time set and cancel theirs without anybody being woken. The
 //! wheels are split so that workers rarely meet at one lock.
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::task::Waker;
+use std::time::Duration;
 
-use super::clock::Moment;
+use super::clock::{Moment, nanos};
 use super::wheel::{TICK, Tick, TimerKey, Wheel};
 use crate::dispatch::{Host, wake};
 use crate::env::Env;
@@ -15,6 +17,8 @@ use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering::*};
 
 const LANES: usize = 8;
+/// How many timers are woken at once.
+const BATCH: usize = 256;
 
 /// The pending timers of one actor system. The environment drives it.
 pub(crate) struct Timers {
@@ -27,9 +31,13 @@ pub(crate) struct Timers {
 /// A pending timer.
 #[derive(Clone, Copy)]
 pub(crate) struct TimerId {
+    /// The key on its lane's wheel, in parts: with the lane beside it this is two words.
+    generation: NonZeroU64,
+    index: u32,
     lane: u8,
-    key: TimerKey,
 }
+
+const _: () = assert!(size_of::<Option<TimerId>>() == 16);
 
 fn tick_of(moment: Moment) -> Tick {
     moment.nanos().div_ceil(tick_nanos())
@@ -57,28 +65,51 @@ impl Timers {
         if tick < self.next.fetch_min(tick, SeqCst) {
             self.env.timer_changed(at);
         }
-        TimerId { lane: lane as u8, key }
+        let (index, generation) = key.parts();
+        TimerId {
+            generation,
+            index,
+            lane: lane as u8,
+        }
     }
 
     pub(crate) fn cancel(&self, timer: TimerId) {
-        let waker = self.lanes[usize::from(timer.lane)].lock().cancel(timer.key);
+        let key = TimerKey::from_parts(timer.index, timer.generation);
+        let waker = self.lanes[usize::from(timer.lane)].lock().cancel(key);
         drop(waker); // outside of the lock: dropping a waker may run anything
     }
 
     /// Wakes everything that is due.
     pub(crate) fn fire(&self) {
         let now = self.env.now().nanos() / tick_nanos();
+        // Until this is over nobody needs to call the driver: it looks at every lane once more below.
+        self.next.store(0, SeqCst);
+        for lane in &self.lanes {
+            while self.fire_some(lane, now) {}
+        }
         // Forget what was known before looking: whoever comes later says so again.
         self.next.store(u64::MAX, SeqCst);
-        let mut due = Vec::new();
-        let mut next = u64::MAX;
-        for lane in &self.lanes {
-            let mut lane = lane.lock();
-            lane.advance(now, &mut |_, waker| due.push(waker));
-            next = next.min(lane.next_expiry().unwrap_or(u64::MAX));
+        let expiries = self.lanes.iter().filter_map(|lane| lane.lock().next_expiry());
+        if let Some(next) = expiries.min() {
+            self.next.fetch_min(next, SeqCst);
         }
-        self.next.fetch_min(next, SeqCst);
+    }
+
+    /// A batch of one lane, so that a million timers of one moment neither keep the lock from others nor need a list
+    /// of a million. True: there may be more.
+    fn fire_some(&self, lane: &Mutex<Wheel<Waker>>, now: Tick) -> bool {
+        let mut due = Vec::new();
+        {
+            let mut lane = lane.lock();
+            while due.len() < BATCH
+                && let Some((_, waker)) = lane.take_due(now)
+            {
+                due.push(waker);
+            }
+        }
+        let full = due.len() == BATCH;
         due.into_iter().for_each(wake);
+        full
     }
 
     /// When `fire` should be called next.
@@ -95,11 +126,37 @@ impl Timers {
     }
 }
 
+/// The next time of a fixed rate after `now`. What was missed is not made up for.
+pub(crate) fn next_at_rate(planned: Moment, period: Duration, now: Moment) -> Moment {
+    let period = nanos(period).max(1);
+    let missed = nanos(now.since(planned)) / period;
+    let periods = missed.saturating_add(1);
+    Moment::from_nanos(planned.nanos().saturating_add(period.saturating_mul(periods)))
+}
+
 impl std::fmt::Debug for Timers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Timers")
             .field("pending", &self.len())
             .field("next", &self.next())
             .finish()
+    }
+}
+
+#[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_fixed_rate_missed_is_left_out_and_the_rest_stays_where_it_was() {
+        let at = |millis| Moment::ZERO + Duration::from_millis(millis);
+        let period = Duration::from_millis(10);
+        assert_eq!(next_at_rate(at(100), period, at(100)), at(110));
+        assert_eq!(next_at_rate(at(100), period, at(109)), at(110));
+        assert_eq!(next_at_rate(at(100), period, at(110)), at(120));
+        assert_eq!(next_at_rate(at(100), period, at(1_234)), at(1_240));
+        // A century asleep is no reason to overflow.
+        let end = Moment::from_nanos(u64::MAX);
+        assert_eq!(next_at_rate(at(0), Duration::from_nanos(1), end), end);
     }
 }

@@ -219,19 +219,40 @@ impl<T> Wheel<T> {
     /// assert_eq!(fired, "abc");
     /// ```
     pub fn advance(&mut self, now: Tick, fire: &mut impl FnMut(TimerKey, T)) {
+        while let Some((key, value)) = self.take_due(now) {
+            fire(key, value);
+        }
+    }
+
+    /// As [`advance`](Self::advance), one timer at a time: none when there is no other that is due, and only then
+    /// has time moved all the way.
+    ///
+    /// ```
+    /// # use volary_core::time::Wheel;
+    /// let mut wheel = Wheel::new(0);
+    /// wheel.insert(20, 'b');
+    /// wheel.insert(10, 'a');
+    /// assert_eq!(wheel.take_due(50).map(|(_, value)| value), Some('a'));
+    /// assert_eq!(wheel.now(), 10);
+    /// assert_eq!(wheel.take_due(50).map(|(_, value)| value), Some('b'));
+    /// assert_eq!(wheel.take_due(50), None);
+    /// assert_eq!(wheel.now(), 50);
+    /// ```
+    pub fn take_due(&mut self, now: Tick) -> Option<(TimerKey, T)> {
         let now = now.max(self.now);
         while let Some(tick) = self.next_stop(now) {
             self.enter(tick);
             let due = self.list_of(tick);
-            while let Some((key, value)) = self.lists.take_first(due) {
+            if let Some(timer) = self.lists.take_first(due) {
                 self.mark(due);
-                fire(key, value);
+                return Some(timer);
             }
         }
         self.enter(now);
+        None
     }
 
-    /// Gives memory back that many timers once needed and few timers do not need now. Keys stay valid.
+    /// Gives memory back that is kept for the next timers. Keys stay valid.
     ///
     /// ```
     /// # use volary_core::time::Wheel;

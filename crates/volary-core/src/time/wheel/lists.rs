@@ -4,12 +4,13 @@
 //! ends     [ head ─┐ tail ─┐ ] [ empty ] …             one pair per list
 //! entries  [ vacant ][ timer ⇄ ][ vacant ][ ⇄ timer ]  linked both ways, by index
 //! ```
-//! Each list keeps its order. Adding, taking and moving a timer touch its neighbours only, and memory is allocated
-//! only when more timers are kept at once than ever before.
+//! Each list keeps its order. Adding, taking and moving a timer touch its neighbours only. Memory comes and goes in
+//! pages, see `time/slab.rs`.
 
 use std::num::NonZeroU64;
 
 use super::Tick;
+use crate::time::slab::Slab;
 
 /// Stands for "no timer" in links; beyond every index.
 const NONE: u32 = u32::MAX;
@@ -31,29 +32,35 @@ pub struct TimerKey {
     generation: NonZeroU64,
 }
 
+impl TimerKey {
+    /// In parts, for those who have something small to keep beside it.
+    pub(crate) fn parts(self) -> (u32, NonZeroU64) {
+        (self.index, self.generation)
+    }
+
+    pub(crate) fn from_parts(index: u32, generation: NonZeroU64) -> Self {
+        TimerKey { index, generation }
+    }
+}
+
 pub(super) struct Lists<T> {
-    len: usize,
     /// The newest generation. Sixty-four bits count for longer than machines last, so no key is ever valid again, not
     /// even after memory was given back.
     generation: u64,
-    entries: Vec<Entry<T>>,
-    /// Head of the list of vacant entries, linked by `next`.
-    vacant: u32,
+    entries: Slab<Entry<T>>,
     ends: Box<[Ends]>,
 }
 
 struct Entry<T> {
     deadline: Tick,
-    /// None while the entry is vacant.
-    generation: Option<NonZeroU64>,
+    generation: NonZeroU64,
     previous: u32,
     next: u32,
-    value: Option<T>,
+    value: T,
 }
 
-/// Twenty-four bytes, and a few more where `Option<T>` needs room for its tag.
-const _: () = assert!(size_of::<Entry<u64>>() - size_of::<u64>() <= 32);
-const _: () = assert!(size_of::<Entry<Box<()>>>() - size_of::<Box<()>>() == 24);
+/// Twenty-four bytes, vacant or not: a generation is never 0, so it says which.
+const _: () = assert!(size_of::<Option<Entry<u64>>>() - size_of::<u64>() == 24);
 
 #[derive(Clone, Copy)]
 struct Ends {
@@ -73,17 +80,15 @@ pub(super) struct Detached {
 impl<T> Lists<T> {
     pub(super) fn new(count: usize) -> Self {
         Self {
-            len: 0,
             generation: 0,
-            entries: Vec::new(),
-            vacant: NONE,
+            entries: Slab::new(),
             ends: vec![Ends::EMPTY; count].into(),
         }
     }
 
     /// How many timers all lists hold.
     pub(super) fn len(&self) -> usize {
-        self.len
+        self.entries.len()
     }
 
     pub(super) fn is_empty(&self, list: usize) -> bool {
@@ -92,43 +97,40 @@ impl<T> Lists<T> {
 
     /// The deadline of a timer; none when the key is stale.
     pub(super) fn deadline(&self, key: TimerKey) -> Option<Tick> {
-        let entry = self.entries.get(key.index as usize)?;
-        (entry.generation == Some(key.generation)).then_some(entry.deadline)
+        let entry = self.entries.get(key.index)?;
+        (entry.generation == key.generation).then_some(entry.deadline)
     }
 
     pub(super) fn deadlines(&self, list: usize) -> impl Iterator<Item = Tick> {
-        let first = self.entries.get(self.ends[list].head as usize);
-        std::iter::successors(first, |entry| self.entries.get(entry.next as usize)).map(|entry| entry.deadline)
+        let first = self.entries.get(self.ends[list].head);
+        std::iter::successors(first, |entry| self.entries.get(entry.next)).map(|entry| entry.deadline)
     }
 
     /// Adds a timer to the end of a list.
     pub(super) fn insert(&mut self, list: usize, deadline: Tick, value: T) -> TimerKey {
         self.generation += 1;
         let generation = NonZeroU64::new(self.generation).expect("a count that was just raised is not 0");
-        let index = self.occupy(Entry {
+        let tail = self.ends[list].tail;
+        let index = self.entries.insert(Entry {
             deadline,
-            generation: Some(generation),
-            previous: NONE,
+            generation,
+            previous: tail,
             next: NONE,
-            value: Some(value),
+            value,
         });
-        self.append(list, index);
-        self.len += 1;
+        self.follow(list, tail, index);
         TimerKey { index, generation }
     }
 
     /// Takes a timer off the list that it is on; none when the key is stale.
     pub(super) fn remove(&mut self, list: usize, key: TimerKey) -> Option<T> {
         self.deadline(key)?;
-        self.unlink(list, key.index);
-        self.vacate(key.index)
+        self.unlink(list, key.index).map(|entry| entry.value)
     }
 
     pub(super) fn take_first(&mut self, list: usize) -> Option<(TimerKey, T)> {
         let index = self.ends[list].head;
-        let generation = self.entries.get(index as usize)?.generation?;
-        self.unlink(list, index);
-        let value = self.vacate(index)?;
+        let Entry { generation, value, .. } = self.unlink(list, index)?;
         Some((TimerKey { index, generation }, value))
     }
 
@@ -140,29 +142,19 @@ impl<T> Lists<T> {
 
     /// The deadline of the first timer that still has no list.
     pub(super) fn first_of(&self, timers: &Detached) -> Option<Tick> {
-        self.entries.get(timers.head as usize).map(|entry| entry.deadline)
+        self.entries.get(timers.head).map(|entry| entry.deadline)
     }
 
     /// Puts the first timer that has no list on the end of one.
     pub(super) fn append_first_of(&mut self, timers: &mut Detached, list: usize) {
         let index = timers.head;
-        timers.head = self.entries[index as usize].next;
+        timers.head = self.entries.get(index).map_or(NONE, |entry| entry.next);
         self.append(list, index);
     }
 
     /// Gives memory back. Keys stay valid.
     pub(super) fn shrink(&mut self) {
-        let used = self.entries.iter().rposition(|entry| entry.value.is_some());
-        self.entries.truncate(used.map_or(0, |last| last + 1));
-        self.entries.shrink_to_fit();
-        // Low indices are used first again, so that the next shrink finds a free end.
-        self.vacant = NONE;
-        for (index, entry) in self.entries.iter_mut().enumerate().rev() {
-            if entry.value.is_none() {
-                entry.next = self.vacant;
-                self.vacant = link(index);
-            }
-        }
+        self.entries.shrink();
     }
 
     #[cfg(test)]
@@ -172,51 +164,33 @@ impl<T> Lists<T> {
 
     fn append(&mut self, list: usize, index: u32) {
         let tail = self.ends[list].tail;
-        let entry = &mut self.entries[index as usize];
-        entry.previous = tail;
-        entry.next = NONE;
-        match self.entries.get_mut(tail as usize) {
+        if let Some(entry) = self.entries.get_mut(index) {
+            entry.previous = tail;
+            entry.next = NONE;
+        }
+        self.follow(list, tail, index);
+    }
+
+    /// The timer at `index` knows the one before it; now that one, and the list, know it.
+    fn follow(&mut self, list: usize, tail: u32, index: u32) {
+        self.ends[list].tail = index;
+        match self.entries.get_mut(tail) {
             Some(last) => last.next = index,
             None => self.ends[list].head = index,
         }
-        self.ends[list].tail = index;
     }
 
-    fn unlink(&mut self, list: usize, index: u32) {
-        let Entry { previous, next, .. } = self.entries[index as usize];
-        match self.entries.get_mut(previous as usize) {
+    fn unlink(&mut self, list: usize, index: u32) -> Option<Entry<T>> {
+        let entry = self.entries.remove(index)?;
+        let Entry { previous, next, .. } = entry;
+        match self.entries.get_mut(previous) {
             Some(before) => before.next = next,
             None => self.ends[list].head = next,
         }
-        match self.entries.get_mut(next as usize) {
+        match self.entries.get_mut(next) {
             Some(after) => after.previous = previous,
             None => self.ends[list].tail = previous,
         }
+        Some(entry)
     }
-
-    fn occupy(&mut self, entry: Entry<T>) -> u32 {
-        let index = self.vacant;
-        if let Some(vacant) = self.entries.get_mut(index as usize) {
-            self.vacant = vacant.next;
-            *vacant = entry;
-            return index;
-        }
-        let index = link(self.entries.len());
-        self.entries.push(entry);
-        index
-    }
-
-    fn vacate(&mut self, index: u32) -> Option<T> {
-        let entry = &mut self.entries[index as usize];
-        entry.generation = None;
-        entry.next = self.vacant;
-        self.vacant = index;
-        self.len -= 1;
-        entry.value.take()
-    }
-}
-
-fn link(index: usize) -> u32 {
-    let index = u32::try_from(index).ok().filter(|index| *index != NONE);
-    index.expect("a wheel holds fewer than four billion timers")
 }

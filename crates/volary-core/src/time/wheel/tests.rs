@@ -11,14 +11,15 @@ fn fired(wheel: &mut Wheel<u32>, now: Tick) -> Vec<u32> {
 #[test]
 fn steady_state_allocates_nothing() {
     let mut wheel = Wheel::new(0);
+    let mut capacity = 0;
     for round in 0..1_000 {
         let keys: Vec<_> = (0..100)
             .map(|step| wheel.insert(wheel.now() + step * step, 0))
             .collect();
         if round == 0 {
-            wheel.lists.shrink();
+            capacity = wheel.lists.capacity();
         }
-        assert_eq!(wheel.lists.capacity(), 100);
+        assert_eq!(wheel.lists.capacity(), capacity);
         for key in &keys[50..] {
             assert!(wheel.cancel(*key).is_some());
         }

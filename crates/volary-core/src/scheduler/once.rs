@@ -1,0 +1,127 @@
+//! Making a schedule for one time.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use super::aim::ToPath;
+use super::alarm::{Plan, Planned};
+use super::error::ScheduleError;
+use super::handle::Schedule;
+use super::make::{checked_name, parse, schedule, schedule_for_actor};
+use super::rhythm::{Clocks, Next, Rhythm};
+use super::settings::check_delay;
+use crate::actor::Message;
+use crate::reference::Recipient;
+use crate::system::SystemCore;
+
+/// A schedule for one time that is being made. Nothing happens until it knows whom to tell what.
+///
+/// ```
+/// # use std::time::Duration;
+/// # use volary_core::*;
+/// # fn f<M: Message>(system: &ActorSystem, who: &Recipient<M>, message: M) -> Result<(), ScheduleError> {
+/// let reminder = system.scheduler().once(Duration::from_secs(5)).named("reminder").tell(who, message)?;
+/// # Ok(()) }
+/// ```
+#[must_use = "nothing is scheduled until `tell` or `tell_path`"]
+pub struct ScheduleOnce {
+    core: Arc<SystemCore>,
+    when: Single,
+    name: Option<String>,
+}
+
+pub(super) enum Single {
+    After(Duration),
+    At(SystemTime),
+}
+
+impl ScheduleOnce {
+    pub(super) fn new(core: Arc<SystemCore>, when: Single) -> Self {
+        ScheduleOnce { core, when, name: None }
+    }
+
+    /// Gives it a name, by which [`Scheduler::get`](crate::Scheduler::get) and
+    /// [`Scheduler::cancel`](crate::Scheduler::cancel) find it; unique among schedules that
+    /// have not ended.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # fn f(system: &volary_core::ActorSystem) {
+    /// let reminder = system.scheduler().once(Duration::from_secs(5)).named("reminder");
+    /// # }
+    /// ```
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Schedules the message for one actor. If that has ended, the message is a dead letter at once.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_core::*;
+    /// # fn f<T: Accepts<M>, M: Message>(system: &ActorSystem, who: &ActorRef<T>, message: M) -> Result<(), ScheduleError> {
+    /// system.scheduler().once(Duration::from_secs(5)).tell(who, message)?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// What was set wrongly; a name that is taken; or the system is stopping.
+    pub fn tell<M: Message>(self, receiver: impl Into<Recipient<M>>, message: M) -> Result<Schedule, ScheduleError> {
+        let receiver = receiver.into();
+        let (plan, first) = self.plan()?;
+        schedule_for_actor(&self.core, &receiver, plan, first, message)
+    }
+
+    /// Schedules the message for whoever lives at this path then. If nobody does who takes it, it is a dead letter.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_core::*;
+    /// # fn f<M: Message>(system: &ActorSystem, message: M) -> Result<(), ScheduleError> {
+    /// system.scheduler().once(Duration::from_secs(5)).tell_path("/user/alice", message)?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`tell`](Self::tell), or this is no path.
+    pub fn tell_path<M: Message>(self, path: &str, message: M) -> Result<Schedule, ScheduleError> {
+        let aim = ToPath(parse(path)?);
+        let (plan, first) = self.plan()?;
+        Ok(Schedule::new(schedule(&self.core, aim, plan, first, message)?))
+    }
+
+    fn plan<M>(&self) -> Result<Planned<M>, ScheduleError> {
+        let (rhythm, first) = match self.when {
+            Single::After(delay) => {
+                check_delay("once", delay)?;
+                (Rhythm::Once, Next::after(self.core.now() + delay))
+            }
+            Single::At(time) => {
+                let clocks = Clocks::read(&self.core);
+                check_delay("at", time.duration_since(clocks.wall).unwrap_or_default())?;
+                (Rhythm::At, Next::dated(time, clocks))
+            }
+        };
+        let name = checked_name(self.name.as_deref())?;
+        if name.is_none() && matches!(rhythm, Rhythm::Once) {
+            return Ok((None, first));
+        }
+        let plan = Plan {
+            name,
+            rhythm,
+            most: 1,
+            copy: None,
+        };
+        Ok((Some(Box::new(plan)), first))
+    }
+}
+
+impl fmt::Debug for ScheduleOnce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScheduleOnce")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
