@@ -35,12 +35,25 @@ pub struct Case {
 /// Called several times (warm-up, timed, counted) on the same actors.
 pub type Pass = Box<dyn FnMut(u64)>;
 
+/// A crowd of actors that sleeps and wakes, told by the harness when, so that
+/// it can read the memory of those who sleep.
+pub trait Slumber {
+    /// Brings `count` actors into being, which are the crowd from now on.
+    fn gather(&mut self, count: u64);
+    /// Puts the crowd to sleep, to the last one.
+    fn sleep(&mut self);
+    /// Wakes the crowd, to the last one.
+    fn wake(&mut self);
+}
+
 /// How a contender runs a workload.
 pub enum Bench {
     /// Sets up and returns the repeatable pass; the harness times it.
     Throughput(fn(&Case) -> Pass),
     /// Sets up, plays the arrival schedule and returns the latencies.
     Latency(fn(&Case) -> Histogram),
+    /// Sets up; the harness gathers a crowd and times how it sleeps and wakes.
+    Slumber(fn(&Case) -> Box<dyn Slumber>),
 }
 
 /// One row of the table.

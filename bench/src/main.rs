@@ -4,12 +4,16 @@
 
 mod alloc;
 mod contender;
+mod dormant;
 mod echo_server;
+mod features;
+mod fragile;
 mod histogram;
 mod host;
 mod latch;
 mod measure;
 mod memory;
+mod outstanding;
 mod peer;
 mod peers;
 mod programs;
@@ -17,6 +21,7 @@ mod rng;
 mod suite;
 mod svg;
 mod table;
+mod tally;
 mod workloads;
 
 use std::process::{Command, ExitCode};

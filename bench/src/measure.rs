@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::alloc::counted;
-use crate::contender::{Bench, Case, Contender};
+use crate::contender::{Bench, Case, Contender, Slumber};
 use crate::memory;
 use crate::workloads::Workload;
 
@@ -94,6 +94,7 @@ impl Record {
 pub fn run(workload: &Workload, contender: &Contender, case: &Case) -> Option<Record> {
     let mut record = match (contender.bench)(workload.name)? {
         Bench::Throughput(set_up) => throughput(workload, case, set_up),
+        Bench::Slumber(set_up) => slumber(workload, case, set_up),
         Bench::Latency(play) => {
             let histogram = play(case);
             Record {
@@ -140,6 +141,44 @@ fn throughput(
     }
 }
 
+/// Falling asleep and waking up are timed; in between, memory is read.
+fn slumber(workload: &Workload, case: &Case, set_up: fn(&Case) -> Box<dyn Slumber>) -> Record {
+    let mut crowd = set_up(case);
+    crowd.gather(workload.warm_up(case.ops));
+    crowd.sleep();
+    crowd.wake();
+
+    let before = memory::resident();
+    crowd.gather(case.ops);
+    let falling_asleep = timed(|| crowd.sleep());
+    std::thread::sleep(SETTLE);
+    let grown = memory::resident().saturating_sub(before);
+    let waking_up = timed(|| crowd.wake());
+
+    let sample = workload.counted(case.ops);
+    crowd.gather(sample);
+    let allocations = counted(|| {
+        crowd.sleep();
+        crowd.wake();
+    });
+
+    let (elapsed, operations) = (falling_asleep + waking_up, case.ops as f64);
+    Record {
+        ops_per_sec: Some(operations / elapsed),
+        ns_per_op: Some(elapsed * 1e9 / operations),
+        allocs_per_op: Some(allocations as f64 / sample as f64),
+        bytes_per_actor: Some(grown as f64 / operations),
+        ..Record::default()
+    }
+}
+
+/// How many seconds `work` takes.
+fn timed(work: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    work();
+    start.elapsed().as_secs_f64()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,5 +203,40 @@ mod tests {
         let json = with_rate(5.0).to_json("tell", "kameo");
         assert!(json["p50_us"].is_null());
         assert_eq!(Record::from_json(&json).ops_per_sec, Some(5.0));
+    }
+
+    /// Awake until it is put to sleep, and the other way round.
+    struct Fake {
+        asleep: bool,
+        gathered: u64,
+    }
+
+    impl Slumber for Fake {
+        fn gather(&mut self, count: u64) {
+            assert!(!self.asleep, "whoever sleeps is woken first");
+            self.gathered += count;
+        }
+
+        fn sleep(&mut self) {
+            assert!(self.gathered > 0 && !std::mem::replace(&mut self.asleep, true));
+        }
+
+        fn wake(&mut self) {
+            assert!(std::mem::replace(&mut self.asleep, false));
+        }
+    }
+
+    #[test]
+    fn a_crowd_is_gathered_put_to_sleep_and_woken() {
+        let workload = crate::workloads::find("passivation").expect("passivation");
+        let fake = |_: &Case| -> Box<dyn Slumber> {
+            Box::new(Fake {
+                asleep: false,
+                gathered: 0,
+            })
+        };
+        let record = slumber(workload, &workload.case(true, None), fake);
+        assert!(record.ops_per_sec > Some(0.0));
+        assert!(record.bytes_per_actor.is_some());
     }
 }

@@ -97,6 +97,10 @@ pub const WORKLOADS: &[Workload] = &[
     },
     rate("timers/fire", M, 100 * K),
     rate("timers/set-cancel", M, 100 * K),
+    rate("restart", M, 100 * K),
+    rate("restart/panic", M, 100 * K),
+    rate("stash", 10 * M, M),
+    rate("passivation", M, 100 * K),
 ];
 
 /// The helper runs: the capacity of the open-loop path per payload.
@@ -149,7 +153,7 @@ impl Workload {
     /// The size of the warm-up pass before the timed one.
     pub fn warm_up(&self, ops: u64) -> u64 {
         match self.name {
-            "skynet" | "spawn" | "suspended" | "timers" | "io-handler/timer" => K,
+            "skynet" | "spawn" | "suspended" | "timers" | "passivation" | "io-handler/timer" => K,
             _ => (ops / 10).max(K),
         }
     }
@@ -157,7 +161,7 @@ impl Workload {
     /// The size of the counted pass after the timed one.
     pub fn counted(&self, ops: u64) -> u64 {
         match self.name {
-            "skynet" | "spawn" | "suspended" | "timers" | "io-handler/timer" => K,
+            "skynet" | "spawn" | "suspended" | "timers" | "passivation" | "io-handler/timer" => K,
             "fan-out" => (ops / 20).max(10 * FAN_OUT as u64),
             _ => (ops / 20).max(K),
         }

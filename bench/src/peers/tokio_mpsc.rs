@@ -9,6 +9,11 @@
 //!   current-thread runtimes, `ask/same-thread` one.
 //! - Timers: a task that awaits `time::sleep` and sends; `JoinHandle::abort`.
 //! - Registry: none, so names go into a std `HashMap` with the sender.
+//! - Faults, stash and passivation: as written by hand, see `tokio_mpsc/`.
+
+mod passivation;
+mod restart;
+mod stash;
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -20,7 +25,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::contender::{Case, Contender, Role};
+use crate::contender::{Bench, Case, Contender, Role};
 use crate::echo_server;
 use crate::host::Host;
 use crate::latch::{LAST, Latch};
@@ -31,8 +36,15 @@ use crate::programs;
 pub const CONTENDER: Contender = Contender {
     name: "tokio",
     role: Role::Reference,
-    bench: programs::bench::<Tokio>,
+    bench,
 };
+
+fn bench(workload: &str) -> Option<Bench> {
+    programs::restart::bench::<Tokio>(workload)
+        .or_else(|| programs::stash::bench::<Tokio>(workload))
+        .or_else(|| programs::passivation::bench::<Tokio>(workload))
+        .or_else(|| programs::bench::<Tokio>(workload))
+}
 
 /// A tokio runtime and nothing else.
 pub struct Tokio {

@@ -1,11 +1,17 @@
 //! The workloads as programs over the `Peer` trait, so that every library runs
 //! the same text. `bench` picks the program for a workload's name; a library
-//! declines through `Peer::offers`.
+//! declines through `Peer::offers`. What only some libraries have is in modules
+//! with a `bench` of their own, which a contender that has it asks first.
 
 mod ask;
+#[cfg(test)]
+mod feature_tests;
 mod io;
 mod latency;
 mod lifecycle;
+pub mod passivation;
+pub mod restart;
+pub mod stash;
 mod tell;
 mod timers;
 

@@ -24,6 +24,8 @@
 //!   (one to five, and eight to 256, were measured and are slower).
 //! - Registry: actix's is per type, not per name, so names go into a std
 //!   `HashMap` with the address, one per arbiter.
+//! - Faults: actix's `Supervisor`, see `restart.rs`; it cannot contain panics. It
+//!   has no stash and no passivation.
 
 /// Declares a message type with its result.
 macro_rules! message {
@@ -47,6 +49,7 @@ macro_rules! actor {
 }
 
 mod actors;
+mod restart;
 mod skynet;
 
 use std::collections::HashMap;
@@ -59,7 +62,7 @@ use actix_rt::{Arbiter, ArbiterHandle, System};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
-use crate::contender::{Case, Contender, Role};
+use crate::contender::{Bench, Case, Contender, Role};
 use crate::latch::{LAST, Latch};
 use crate::peer::{Peer, Work};
 use crate::programs;
@@ -70,8 +73,12 @@ use actors::{Ask, Do, Echo, Job, Keep, Link, Meet, Nap, Player, SetAndCancel, Se
 pub const CONTENDER: Contender = Contender {
     name: "actix",
     role: Role::ActorPeer,
-    bench: programs::bench::<Actix>,
+    bench,
 };
+
+fn bench(workload: &str) -> Option<Bench> {
+    programs::restart::bench::<Actix>(workload).or_else(|| programs::bench::<Actix>(workload))
+}
 
 /// An actix system and its arbiters.
 pub struct Actix {
@@ -157,6 +164,10 @@ impl Peer for Actix {
         Self {
             arbiters: rx.recv().expect("the arbiters"),
         }
+    }
+
+    fn offers(workload: &str) -> bool {
+        workload != "restart/panic"
     }
 
     fn task(&self, slot: usize, work: impl Future<Output = ()> + Send + 'static) {

@@ -16,6 +16,8 @@
 //! - Timers: `tell(m).send_after`, a task each, and `JoinHandle::abort`.
 //! - skynet: a child ends when its last reference is dropped, kameo's cheapest
 //!   end of life.
+//! - Faults: kameo's supervision, see `restart.rs`. It has no stash and no
+//!   passivation.
 
 /// An actor which is its own start argument, as `#[derive(Actor)]` makes it.
 macro_rules! actor {
@@ -32,6 +34,7 @@ macro_rules! actor {
 }
 
 mod actors;
+mod restart;
 mod skynet;
 
 use std::future::Future;
@@ -42,7 +45,7 @@ use kameo::actor::{ActorRef, Spawn};
 use kameo::mailbox;
 use tokio::net::TcpStream;
 
-use crate::contender::{Case, Contender, Role};
+use crate::contender::{Bench, Case, Contender, Role};
 use crate::host::Host;
 use crate::latch::{LAST, Latch};
 use crate::peer::{PAUSE, Peer, Work};
@@ -54,8 +57,12 @@ use actors::{Add, Echo, Job, Link, Meet, Player, Sink, Sleeper, Store};
 pub const CONTENDER: Contender = Contender {
     name: "kameo",
     role: Role::ActorPeer,
-    bench: programs::bench::<Kameo>,
+    bench,
 };
+
+fn bench(workload: &str) -> Option<Bench> {
+    programs::restart::bench::<Kameo>(workload).or_else(|| programs::bench::<Kameo>(workload))
+}
 
 /// kameo on its tokio runtime.
 pub struct Kameo {

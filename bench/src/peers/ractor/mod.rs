@@ -18,6 +18,8 @@
 //!   fast there as `Actor::spawn(..).await`, which runs each start in the
 //!   spawning task); `Actor::spawn` elsewhere (equal in skynet, with fewer
 //!   allocations).
+//! - Faults: a supervisor that spawns another, see `restart.rs`. ractor has no
+//!   stash and no passivation.
 
 /// Start arguments become the state.
 macro_rules! starts_with {
@@ -37,6 +39,7 @@ macro_rules! starts_with {
 }
 
 mod actors;
+mod restart;
 mod skynet;
 
 use std::future::Future;
@@ -47,7 +50,7 @@ use ractor::rpc::CallResult;
 use ractor::{Actor, ActorRef, ActorRuntime};
 use tokio::net::TcpStream;
 
-use crate::contender::{Case, Contender, Role};
+use crate::contender::{Bench, Case, Contender, Role};
 use crate::host::Host;
 use crate::latch::{LAST, Latch};
 use crate::peer::{PAUSE, Peer, Work};
@@ -61,8 +64,12 @@ use actors::{
 pub const CONTENDER: Contender = Contender {
     name: "ractor",
     role: Role::ActorPeer,
-    bench: programs::bench::<Ractor>,
+    bench,
 };
+
+fn bench(workload: &str) -> Option<Bench> {
+    programs::restart::bench::<Ractor>(workload).or_else(|| programs::bench::<Ractor>(workload))
+}
 
 /// ractor on its tokio runtime.
 pub struct Ractor {

@@ -12,9 +12,13 @@
 //! - Registry: the name given when spawning.
 //! - Timers: `Scheduler::once` and `Schedule::cancel`.
 //! - skynet: nodes are children of their parents, as the tree suggests.
+//! - Faults, stash and passivation: see `restart.rs`, `stash.rs`, `passivation.rs`.
 
 mod actors;
+mod passivation;
+mod restart;
 mod skynet;
+mod stash;
 
 use std::future::Future;
 use std::net::TcpStream as StdStream;
@@ -24,7 +28,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use volary::prelude::*;
 
-use crate::contender::{Case, Contender, Role};
+use crate::contender::{Bench, Case, Contender, Role};
 use crate::host::Host;
 use crate::latch::{LAST, Latch};
 use crate::peer::{PAUSE, Peer, Work};
@@ -36,8 +40,15 @@ use actors::{Add, Ball, Echo, Job, Keep, Link, Meet, Nap, Player, Put, Run, Sink
 pub const CONTENDER: Contender = Contender {
     name: "volary",
     role: Role::Subject,
-    bench: programs::bench::<Volary>,
+    bench,
 };
+
+fn bench(workload: &str) -> Option<Bench> {
+    programs::restart::bench::<Volary>(workload)
+        .or_else(|| programs::stash::bench::<Volary>(workload))
+        .or_else(|| programs::passivation::bench::<Volary>(workload))
+        .or_else(|| programs::bench::<Volary>(workload))
+}
 
 /// Volary on its tokio runtime.
 pub struct Volary {

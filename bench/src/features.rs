@@ -1,0 +1,51 @@
+//! What only some libraries have, a trait for each ability. A contender that
+//! has one hands its programs out in its `bench`; for the others the workload
+//! is not offered.
+
+use std::future::Future;
+
+use crate::dormant::Dormancy;
+use crate::fragile::Fragility;
+use crate::latch::Latch;
+use crate::peer::{Address, Peer};
+use crate::tally::Tally;
+
+/// Supervision that puts a failed actor back to work with new state.
+pub trait Restarting: Peer {
+    /// An actor with a `Fragile` as its state, and whoever restarts it: at
+    /// once, always, without a limit.
+    type Fallible: Address;
+    /// Spawns a `Fallible`.
+    fn fallible(&self, fragility: Fragility) -> impl Future<Output = Self::Fallible> + Send;
+    /// Has it handle `faults` numbers, at each of which it fails, then `LAST`.
+    /// Where what waits in a mailbox survives a failure they are told at once;
+    /// where it does not, each incarnation is told its one when it is there.
+    fn fail(fallible: &Self::Fallible, faults: u64);
+}
+
+/// A stash: messages put aside until the actor wants them.
+pub trait Stashing: Peer {
+    /// An actor that stashes each told number until it is told to open, then
+    /// handles all it has, in order, and stashes again. After `LAST` it says
+    /// how many it has handled, then reports to the latch.
+    type Hoarder: Address;
+    /// Spawns a `Hoarder`.
+    fn hoarder(&self, latch: &'static Latch, handled: &'static Tally) -> impl Future<Output = Self::Hoarder> + Send;
+    /// Tells a number; must not wait.
+    fn put(hoarder: &Self::Hoarder, value: u64);
+    /// Tells it to open.
+    fn open(hoarder: &Self::Hoarder);
+}
+
+/// Passivation: state is let go of, and comes back with a message.
+pub trait Passivating: Peer {
+    /// Actors with a `Dormant` as their state, each under an id of its own,
+    /// and what it takes to reach them, awake or asleep.
+    type Crowd: Send + 'static;
+    /// Starts `count` of them with ids from `first` on.
+    fn crowd(&self, first: u64, count: u64, dormancy: Dormancy) -> impl Future<Output = Self::Crowd> + Send;
+    /// Has each let go of its state.
+    fn passivate(&self, crowd: Self::Crowd) -> impl Future<Output = Self::Crowd> + Send;
+    /// Tells each one message.
+    fn wake(&self, crowd: Self::Crowd) -> impl Future<Output = Self::Crowd> + Send;
+}
