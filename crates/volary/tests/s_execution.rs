@@ -641,7 +641,8 @@ async fn s8_an_actor_seen_to_be_slow_is_not_run_by_askers() {
     assert!(!sloth.status().slow);
     sloth.tell(Dawdle).unwrap();
     eventually_async("it is seen", || sloth.status().slow).await;
-    for _ in 0..100 {
+    for _ in 0..30 {
+        // Fewer than it takes to be forgiven.
         eventually_async("it is idle", || !sloth.status().busy).await;
         assert_ne!(soon("a slow one", sloth.ask(Thread)).await.unwrap(), here);
     }
@@ -686,5 +687,21 @@ async fn s8_an_actor_seen_to_be_slow_has_one_message_per_turn() {
         said[..rivals].windows(2).all(|two| two != ["slow", "slow"]),
         "two in a row while another was ready: {said:?}"
     );
+    system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn s8_an_actor_that_is_quick_again_is_not_slow_any_more() {
+    let system = builder("forgiven").settings(|s| s.workers(2)).start().await.unwrap();
+    let log = Log::new();
+    let sloth = log.clone();
+    let slow = system.spawn(move || Sloth { log: sloth.clone() }).await.unwrap();
+    slow.tell(Dawdle).unwrap();
+    eventually_async("it is seen", || slow.status().slow && !slow.status().busy).await;
+    eventually_async("it is forgiven", || {
+        slow.tell(Say { word: "quick" }).unwrap();
+        !slow.status().slow
+    })
+    .await;
     system.stop().await.unwrap();
 }

@@ -58,9 +58,13 @@ pub(super) fn end(cell: &Header, host: &Host) -> Alive {
     cell.phase.set(Phase::Gone);
     system.directory().remove(cell.id);
     system.schedules().receiver_ended(cell);
+    // Out of the table first: whoever hears of the end may use the name again.
+    let last = leave_parent(&keep);
     cell.state.die();
     notify(cell, watchers);
-    leave_parent(&keep);
+    if last {
+        tell_parent(cell);
+    }
     if let Some(thread) = cell.extras_if_any().and_then(|extras| extras.own_dispatcher.as_ref()) {
         thread.close(); // it was for this actor alone
     }
@@ -156,14 +160,20 @@ fn notify(cell: &Header, watchers: BTreeMap<u64, Watcher>) {
     }
 }
 
-fn leave_parent(cell: &CellRef) {
-    let Some(parent) = cell.parent() else { return };
+/// True: it was the last child.
+fn leave_parent(cell: &CellRef) -> bool {
+    let Some(parent) = cell.parent() else { return false };
     let (gone, last) = parent.with_links(|links| {
         let gone = links.children.remove(cell);
         (gone, links.children.is_empty())
     });
     drop(gone);
-    if last && matches!(parent.state.load() & (PAUSED), PAUSED) {
+    last
+}
+
+fn tell_parent(cell: &Header) {
+    let Some(parent) = cell.parent() else { return };
+    if matches!(parent.state.load() & (PAUSED), PAUSED) {
         // It may be waiting for this; if it is not, a look costs little.
         parent.control(0);
     }

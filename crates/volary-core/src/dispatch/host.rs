@@ -68,6 +68,7 @@ pub(crate) struct Host {
     sent: Cell<u32>,
     /// Turns run for askers, to time some of them.
     inlined: Cell<u32>,
+    short: Cell<u32>,
     ending: RefCell<Option<Ending>>,
     /// Cells that ended in a turn on this thread; freed once no frame of that turn is left.
     graves: RefCell<Vec<CellRef>>,
@@ -83,6 +84,7 @@ impl Host {
             worker: Cell::new(ptr::null()),
             sent: Cell::new(0),
             inlined: Cell::new(0),
+            short: Cell::new(0),
             ending: RefCell::new(None),
             graves: RefCell::new(Vec::new()),
             pulse: OnceCell::new(),
@@ -177,6 +179,12 @@ impl Host {
         let count = self.inlined.get().wrapping_add(1);
         self.inlined.set(count);
         count
+    }
+
+    /// How many messages in a row of actors that are thought to be slow were short.
+    pub(crate) fn count_short(&self, short: bool) -> u32 {
+        self.short.set(if short { self.short.get() + 1 } else { 0 });
+        self.short.get()
     }
 
     /// Runs `f` while every `ReplyTo` dropped on this thread ends its ask in the given way.

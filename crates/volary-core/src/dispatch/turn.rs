@@ -1,5 +1,7 @@
 //! One turn of one actor: control first, then messages up to the budget, then rest or yield.
 
+use std::time::Duration;
+
 use super::Step;
 use super::contain::contain;
 use super::host::{Ambient, Host};
@@ -32,6 +34,9 @@ const LINGER_AFTER: u32 = 16;
 const LINGER: u32 = 16;
 #[cfg(any(volary_loom, volary_shuttle))]
 const LINGER: u32 = 0;
+/// An actor that was seen to be slow is so no more after so many messages in a row that took less than this.
+const SHORT_TURN: Duration = Duration::from_micros(200);
+const FORGIVEN_AFTER: u32 = 64;
 /// Messages that the maker of an actor handles for it.
 const START_BUDGET: u32 = 4;
 
@@ -183,11 +188,13 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
             }
             continue;
         }
-        if state & SLOW != 0 {
+        let pause = if state & SLOW == 0 {
+            mail.read(cell, host)
+        } else {
             // One message at a time, so that others need not wait for many.
             mail.left = mail.left.min(u32::from(mail.handled == 0));
-        }
-        let pause = mail.read(cell, host);
+            mail.read_slowly(cell, host)
+        };
         if cell.log.reader_is_guarded() && !matches!(pause, Pause::Gone) {
             // One that has only used up its budget comes again at once.
             let busy = matches!(pause, Pause::Budget) && state & SLOW == 0;
@@ -323,6 +330,23 @@ impl Mail {
                 Peek::Empty => return Pause::Empty,
             }
         }
+    }
+
+    /// Handles a message of an actor that was seen to be slow, and looks whether it still is: a worker that was put
+    /// to sleep in the middle of a turn looks the same from outside.
+    #[cold]
+    fn read_slowly(&mut self, cell: &Header, host: &Host) -> Pause {
+        let before = cell.system().now();
+        let handled = self.handled;
+        let pause = self.read(cell, host);
+        if self.handled > handled && !matches!(pause, Pause::Gone) {
+            let short = cell.system().now().since(before) < SHORT_TURN;
+            if host.count_short(short) >= FORGIVEN_AFTER {
+                host.count_short(false);
+                cell.state.clear(SLOW);
+            }
+        }
+        pause
     }
 
     /// Notes that messages were handled, for those who wait for the actor to be idle.

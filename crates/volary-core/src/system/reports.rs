@@ -183,15 +183,16 @@ impl SystemCore {
     pub(crate) fn report_fault(&self, cell: &Header, fault: &Fault, directive: Directive) {
         self.show(cell, What::Failed { fault });
         count(&self.counters.faults);
-        let path = cell.path();
-        tracing::warn!(actor = %path, %fault, ?directive, "actor failed");
-        let id = ActorId::of(cell.id);
-        self.events.publish(ActorFailed {
-            path,
-            id,
-            fault: fault.clone(),
-            directive: Some(directive),
-        });
+        tracing::warn!(actor = %cell.path(), %fault, ?directive, "actor failed");
+        // An actor that crashes again and again should not pay for words that nobody reads.
+        if self.events.has_subscribers::<ActorFailed>() {
+            self.events.publish(ActorFailed {
+                path: cell.path(),
+                id: ActorId::of(cell.id),
+                fault: fault.clone(),
+                directive: Some(directive),
+            });
+        }
     }
 
     pub(crate) fn report_hook_fault(&self, cell: &Header, hook: &'static str, fault: &Fault) {
