@@ -1,0 +1,262 @@
+//! Faults that nobody asked for: drawn from the seed, so that a failing run can be made smaller by leaving some out.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use super::choice::Random;
+use super::clock::Clock;
+use super::node::Node;
+use super::world::World;
+
+/// What kinds of trouble a run may get into, how much of it and when.
+///
+/// Give it to [`Sim::chaos`](super::Sim::chaos). All trouble ends at the end of its time: links are healed, nodes are up, so
+/// that a scenario can check what must be true then.
+///
+/// ```
+/// use std::time::Duration;
+/// use volary_testkit::sim::Chaos;
+///
+/// let chaos = Chaos::within(Duration::from_secs(10)).crashes(0..=2).partitions(0..=3).pauses(0..=2);
+/// # let _ = chaos;
+/// ```
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct Chaos {
+    time: Duration,
+    crashes: RangeInclusive<u32>,
+    partitions: RangeInclusive<u32>,
+    one_way_cuts: RangeInclusive<u32>,
+    pauses: RangeInclusive<u32>,
+    drifts: RangeInclusive<u32>,
+    longest: Duration,
+}
+
+impl Chaos {
+    /// Trouble from now on, for so long. Say what kinds; by itself there are none.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let _ = volary_testkit::sim::Chaos::within(Duration::from_secs(5));
+    /// ```
+    pub fn within(time: Duration) -> Self {
+        Chaos {
+            time,
+            crashes: 0..=0,
+            partitions: 0..=0,
+            one_way_cuts: 0..=0,
+            pauses: 0..=0,
+            drifts: 0..=0,
+            longest: time / 3,
+        }
+    }
+
+    /// Nodes that crash, and start again later.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let _ = volary_testkit::sim::Chaos::within(Duration::from_secs(5)).crashes(1..=3);
+    /// ```
+    pub fn crashes(mut self, count: RangeInclusive<u32>) -> Self {
+        self.crashes = count;
+        self
+    }
+
+    /// Times when some nodes cannot reach the others.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let _ = volary_testkit::sim::Chaos::within(Duration::from_secs(5)).partitions(1..=3);
+    /// ```
+    pub fn partitions(mut self, count: RangeInclusive<u32>) -> Self {
+        self.partitions = count;
+        self
+    }
+
+    /// Times when one node does not reach another, but hears it.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let _ = volary_testkit::sim::Chaos::within(Duration::from_secs(5)).one_way_cuts(1..=3);
+    /// ```
+    pub fn one_way_cuts(mut self, count: RangeInclusive<u32>) -> Self {
+        self.one_way_cuts = count;
+        self
+    }
+
+    /// Nodes that stand still for a while.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let _ = volary_testkit::sim::Chaos::within(Duration::from_secs(5)).pauses(1..=3);
+    /// ```
+    pub fn pauses(mut self, count: RangeInclusive<u32>) -> Self {
+        self.pauses = count;
+        self
+    }
+
+    /// Clocks that begin to go wrong, by up to a thousandth.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let _ = volary_testkit::sim::Chaos::within(Duration::from_secs(5)).clock_drifts(1..=3);
+    /// ```
+    pub fn clock_drifts(mut self, count: RangeInclusive<u32>) -> Self {
+        self.drifts = count;
+        self
+    }
+
+    /// The longest that one trouble lasts; a third of the time unless said otherwise.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_testkit::sim::Chaos;
+    /// let _ = Chaos::within(Duration::from_secs(5)).pauses(1..=3).lasting(Duration::from_millis(100));
+    /// ```
+    pub fn lasting(mut self, longest: Duration) -> Self {
+        self.longest = longest;
+        self
+    }
+
+    /// Draws what will happen to these nodes.
+    pub(crate) fn draw(&self, nodes: &[Node], random: &mut Random) -> Vec<Planned> {
+        let mut plan = Vec::new();
+        let kinds: [(&RangeInclusive<u32>, Draw); 5] = [
+            (&self.crashes, |nodes, random| Trouble::Crash(one(nodes, random))),
+            (&self.partitions, |nodes, random| {
+                Trouble::Partition((0..nodes).filter(|_| random.chance(0.5)).collect())
+            }),
+            (&self.one_way_cuts, |nodes, random| {
+                let from = one(nodes, random);
+                Trouble::Cut(from, (from + 1 + one(nodes.saturating_sub(1), random)) % nodes)
+            }),
+            (&self.pauses, |nodes, random| Trouble::Pause(one(nodes, random))),
+            (&self.drifts, |nodes, random| {
+                Trouble::Drift(one(nodes, random), random.below(2_001) as i64 - 1_000)
+            }),
+        ];
+        if nodes.is_empty() {
+            return plan;
+        }
+        for (range, draw) in kinds {
+            let spread = u64::from(range.end().saturating_sub(*range.start()));
+            let count = u64::from(*range.start()) + random.below(spread + 1);
+            for _ in 0..count {
+                let trouble = draw(nodes.len(), random);
+                let begin = Duration::from_nanos(random.below(self.time.as_nanos() as u64));
+                let lasts = Duration::from_nanos(random.below(self.longest.as_nanos() as u64 + 1));
+                let end = (begin + lasts).min(self.time);
+                plan.push(Planned { begin, end, trouble });
+            }
+        }
+        plan.sort_by_key(|planned| planned.begin);
+        plan
+    }
+}
+
+/// Draws one trouble for so many nodes.
+type Draw = fn(usize, &mut Random) -> Trouble;
+
+fn one(count: usize, random: &mut Random) -> usize {
+    random.below(count as u64) as usize
+}
+
+/// A trouble that will come.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Planned {
+    begin: Duration,
+    end: Duration,
+    trouble: Trouble,
+}
+
+/// Nodes by their place in the list of all.
+#[derive(Debug, Clone, PartialEq)]
+enum Trouble {
+    Crash(usize),
+    Partition(Vec<usize>),
+    Cut(usize, usize),
+    Pause(usize),
+    Drift(usize, i64),
+}
+
+impl Planned {
+    pub(crate) fn in_words(&self, nodes: &[Node]) -> String {
+        let name = |index: &usize| nodes[*index].name();
+        let what = match &self.trouble {
+            Trouble::Crash(node) => format!("{} is down", name(node)),
+            Trouble::Partition(side) => {
+                let side: Vec<String> = side.iter().map(name).collect();
+                format!("{{{}}} cannot reach the others", side.join(", "))
+            }
+            Trouble::Cut(from, to) => format!("{} does not reach {}", name(from), name(to)),
+            Trouble::Pause(node) => format!("{} stands still", name(node)),
+            Trouble::Drift(node, drift) => format!("the clock of {} is off by {drift} ppm", name(node)),
+        };
+        format!("{} to {}: {what}", Seconds(self.begin), Seconds(self.end))
+    }
+
+    /// Puts the trouble, and its end, on the world's calendar.
+    pub(crate) fn schedule(self, world: &World, nodes: &[Node]) {
+        let (begin, end) = (self.begin, self.end);
+        let (first, second) = (self.clone(), self);
+        let (here, there) = (nodes.to_vec(), nodes.to_vec());
+        world.after(begin, Box::new(move |_| first.begin(&here)));
+        world.after(end, Box::new(move |_| second.end(&there)));
+    }
+
+    fn begin(&self, nodes: &[Node]) {
+        match &self.trouble {
+            Trouble::Crash(node) => nodes[*node].crash(),
+            Trouble::Pause(node) => nodes[*node].pause(),
+            Trouble::Drift(node, drift) => nodes[*node].set_clock(Clock::true_time().drifting(*drift)),
+            Trouble::Partition(side) => set_partition(nodes, side, true),
+            Trouble::Cut(from, to) => set_cut(&nodes[*from], &nodes[*to], true),
+        }
+    }
+
+    fn end(&self, nodes: &[Node]) {
+        match &self.trouble {
+            Trouble::Crash(node) => {
+                let node = nodes[*node].clone();
+                let world = node.world.clone();
+                world.spawn(None, Box::pin(async move { node.restart().await }));
+            }
+            Trouble::Pause(node) => nodes[*node].resume(),
+            Trouble::Drift(node, _) => nodes[*node].set_clock(Clock::true_time()),
+            Trouble::Partition(side) => set_partition(nodes, side, false),
+            Trouble::Cut(from, to) => set_cut(&nodes[*from], &nodes[*to], false),
+        }
+    }
+}
+
+fn set_partition(nodes: &[Node], side: &[usize], cut: bool) {
+    for one in side {
+        for other in (0..nodes.len()).filter(|other| !side.contains(other)) {
+            set_cut(&nodes[*one], &nodes[other], cut);
+            set_cut(&nodes[other], &nodes[*one], cut);
+        }
+    }
+}
+
+pub(crate) fn set_cut(from: &Node, to: &Node, cut: bool) {
+    let inner = &mut *from.world.inner();
+    if from.number == to.number || inner.network.is_cut(from.number, to.number) == cut {
+        return;
+    }
+    inner.network.set_cut(from.number, to.number, cut);
+    let (now, other) = (inner.now, inner.node_name(to.number).to_owned());
+    let what = if cut { "does not reach" } else { "reaches again" };
+    inner
+        .trace
+        .note(now, Some(from.number), None, format_args!("{what} {other}"));
+}
+
+/// A time as timelines show it.
+pub(crate) struct Seconds(pub(crate) Duration);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:>12.6}", self.0.as_secs_f64())
+    }
+}

@@ -1,0 +1,519 @@
+//! Many seeds: finding the first that fails, making its faults fewer, and telling the story.
+
+use std::fmt;
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+
+use super::choice::Strategy;
+use super::clock::Bridge;
+use super::report::timeline;
+use super::trace::{Difference, Keep};
+use super::world::{Beginning, World};
+use super::{Sim, panics};
+
+/// What a scenario may end with: nothing, or a result whose error fails the run.
+///
+/// ```
+/// use volary_testkit::sim::Verdict;
+/// assert!(().into_verdict().is_ok());
+/// assert_eq!(Err::<(), _>("no").into_verdict(), Err("no".to_owned()));
+/// ```
+pub trait Verdict {
+    /// Why the run failed, if it did.
+    ///
+    /// ```
+    /// use volary_testkit::sim::Verdict;
+    /// assert!(Ok::<(), String>(()).into_verdict().is_ok());
+    /// ```
+    ///
+    /// # Errors
+    /// What was wrong.
+    fn into_verdict(self) -> Result<(), String>;
+}
+
+impl Verdict for () {
+    fn into_verdict(self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl<E: fmt::Display> Verdict for Result<(), E> {
+    fn into_verdict(self) -> Result<(), String> {
+        self.map_err(|error| error.to_string())
+    }
+}
+
+/// A search through many seeds.
+///
+/// ```
+/// use volary_testkit::sim::{Check, Strategy};
+///
+/// let summary = Check::new()
+///     .seeds(50)
+///     .strategy(Strategy::Priorities { changes: 2 })
+///     .run(|sim| async move {
+///         sim.sleep(std::time::Duration::from_secs(1)).await;
+///     })?;
+/// assert_eq!(summary.seeds, 50);
+/// # Ok::<(), volary_testkit::sim::FailedRun>(())
+/// ```
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct Check {
+    first: u64,
+    seeds: u64,
+    strategy: Option<Strategy>,
+    twice_every: u64,
+    threads: usize,
+}
+
+/// A check that found nothing.
+///
+/// ```
+/// # use volary_testkit::Sim;
+/// let summary = Sim::check(10, |_| async {});
+/// println!("{summary}");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Summary {
+    /// How many seeds were run.
+    pub seeds: u64,
+    /// How many steps they took together.
+    pub steps: u64,
+    /// How many of them were run twice, to see whether they are deterministic.
+    pub twice: u64,
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Summary { seeds, steps, twice } = self;
+        write!(f, "{seeds} seeds passed in {steps} steps, {twice} of them twice")
+    }
+}
+
+/// A run that failed; shows as a report with a timeline.
+///
+/// ```
+/// use volary_testkit::sim::Check;
+///
+/// let failed = Check::new().seeds(10).run(|sim| async move {
+///     assert!(sim.seed() < 4, "four is too many");
+/// });
+/// let failed = failed.unwrap_err();
+/// assert_eq!(failed.seed(), 4);
+/// assert!(failed.to_string().contains("four is too many"));
+/// ```
+pub struct FailedRun {
+    seed: u64,
+    strategy: Strategy,
+    why: String,
+    /// The faults without which it does not fail, of so many.
+    faults: Vec<String>,
+    planned: usize,
+    timeline: String,
+    steps: u64,
+    seeds_before: u64,
+}
+
+impl FailedRun {
+    /// The seed that fails.
+    ///
+    /// ```
+    /// # fn f(failed: &volary_testkit::sim::FailedRun) { println!("{}", failed.seed()); }
+    /// ```
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// What was wrong.
+    ///
+    /// ```
+    /// # fn f(failed: &volary_testkit::sim::FailedRun) { println!("{}", failed.why()); }
+    /// ```
+    #[must_use]
+    pub fn why(&self) -> &str {
+        &self.why
+    }
+
+    /// The faults that it takes, in words.
+    ///
+    /// ```
+    /// # fn f(failed: &volary_testkit::sim::FailedRun) { println!("{:?}", failed.faults()); }
+    /// ```
+    #[must_use]
+    pub fn faults(&self) -> &[String] {
+        &self.faults
+    }
+
+    /// What happened, line by line.
+    ///
+    /// ```
+    /// # fn f(failed: &volary_testkit::sim::FailedRun) { println!("{}", failed.timeline()); }
+    /// ```
+    #[must_use]
+    pub fn timeline(&self) -> &str {
+        &self.timeline
+    }
+}
+
+impl fmt::Display for FailedRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "seed {} fails: {}", self.seed, self.why)?;
+        writeln!(
+            f,
+            "found after {} seeds, {:?}; replay it with VOLARY_SEED={}",
+            self.seeds_before, self.strategy, self.seed
+        )?;
+        if self.planned > 0 {
+            writeln!(f, "{} of {} faults are needed:", self.faults.len(), self.planned)?;
+            for fault in &self.faults {
+                writeln!(f, "  {fault}")?;
+            }
+        }
+        writeln!(f, "timeline ({} steps):", self.steps)?;
+        f.write_str(&self.timeline)
+    }
+}
+
+impl fmt::Debug for FailedRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for FailedRun {}
+
+/// How often priorities instead of chance choose, and how many changes of them there are then.
+const PRIORITIES_EVERY: u64 = 4;
+const CHANGES: u32 = 3;
+/// One in so many seeds is run twice.
+const TWICE_EVERY: u64 = 50;
+/// How many runs making the faults fewer may take.
+const SHRINKING: usize = 200;
+
+impl Default for Check {
+    fn default() -> Self {
+        Check::new()
+    }
+}
+
+impl Check {
+    /// A thousand seeds, three of four by chance and the others by priorities, one in fifty twice, on all cores.
+    ///
+    /// ```
+    /// let _ = volary_testkit::sim::Check::new();
+    /// ```
+    pub fn new() -> Self {
+        Check {
+            first: 0,
+            seeds: 1_000,
+            strategy: None,
+            twice_every: TWICE_EVERY,
+            threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        }
+    }
+
+    /// How many seeds.
+    ///
+    /// ```
+    /// let _ = volary_testkit::sim::Check::new().seeds(10_000);
+    /// ```
+    pub fn seeds(mut self, seeds: u64) -> Self {
+        self.seeds = seeds;
+        self
+    }
+
+    /// The first of them; 0 unless said otherwise.
+    ///
+    /// ```
+    /// let _ = volary_testkit::sim::Check::new().from(1_000_000).seeds(10_000);
+    /// ```
+    pub fn from(mut self, first: u64) -> Self {
+        self.first = first;
+        self
+    }
+
+    /// One strategy for all of them.
+    ///
+    /// ```
+    /// # use volary_testkit::sim::{Check, Strategy};
+    /// let _ = Check::new().strategy(Strategy::Random);
+    /// ```
+    pub fn strategy(mut self, strategy: Strategy) -> Self {
+        self.strategy = Some(strategy);
+        self
+    }
+
+    /// Runs one in so many seeds twice and compares; 0 for none.
+    ///
+    /// ```
+    /// let _ = volary_testkit::sim::Check::new().twice_every(1);
+    /// ```
+    pub fn twice_every(mut self, seeds: u64) -> Self {
+        self.twice_every = seeds;
+        self
+    }
+
+    /// On how many threads; as many as there are cores unless said otherwise.
+    ///
+    /// ```
+    /// let _ = volary_testkit::sim::Check::new().threads(1);
+    /// ```
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads.max(1);
+        self
+    }
+
+    fn beginning(&self, seed: u64, keep: Keep) -> Beginning {
+        let mixed = if seed % PRIORITIES_EVERY == PRIORITIES_EVERY - 1 {
+            Strategy::Priorities { changes: CHANGES }
+        } else {
+            Strategy::Random
+        };
+        Beginning {
+            seed,
+            strategy: self.strategy.unwrap_or(mixed),
+            keep,
+            faults: None,
+        }
+    }
+
+    /// Runs the scenario under each seed, and says how the first one failed that did.
+    ///
+    /// # Errors
+    /// The failed run, its faults made as few as possible.
+    pub fn run<F, V>(self, scenario: impl Fn(Sim) -> F + Send + Sync) -> Result<Summary, FailedRun>
+    where
+        F: Future<Output = V>,
+        V: Verdict,
+    {
+        let wanted = std::env::var("VOLARY_SEED").ok().and_then(|seed| seed.parse().ok());
+        let (first, seeds) = wanted.map_or((self.first, self.seeds), |seed| (seed, 1));
+        let (next, steps, twice) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+        let failed: Mutex<Option<u64>> = Mutex::new(None);
+        let lowest = |seed: u64| {
+            let mut failed = failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            *failed = Some(failed.map_or(seed, |before| before.min(seed)));
+        };
+        let search = || {
+            loop {
+                let index = next.fetch_add(1, SeqCst);
+                // Seeds below one that has failed are still looked at: the report names the lowest.
+                let beyond = failed
+                    .lock()
+                    .unwrap_or_else(std::sync::PoisonError::into_inner)
+                    .is_some_and(|seed| seed < first + index);
+                if index >= seeds || beyond {
+                    return;
+                }
+                let seed = first + index;
+                let again = self.twice_every > 0 && index.is_multiple_of(self.twice_every);
+                let keep = Keep {
+                    hashes: again,
+                    ..Keep::default()
+                };
+                let one = in_own_thread(&self.beginning(seed, keep), &scenario);
+                steps.fetch_add(one.steps, SeqCst);
+                if one.why.is_some() {
+                    lowest(seed);
+                    continue;
+                }
+                if again {
+                    twice.fetch_add(1, SeqCst);
+                    let keep = Keep {
+                        expected: Some(one.hashes),
+                        ..Keep::default()
+                    };
+                    let two = in_own_thread(&self.beginning(seed, keep), &scenario);
+                    if two.difference.is_some() {
+                        lowest(seed);
+                    }
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..self.threads.min(seeds.max(1) as usize) {
+                scope.spawn(search);
+            }
+        });
+        let failed = *failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        match failed {
+            Some(seed) => Err(self.explain(seed, seed - first, &scenario)),
+            None => Ok(Summary {
+                seeds,
+                steps: steps.into_inner(),
+                twice: twice.into_inner(),
+            }),
+        }
+    }
+
+    /// Runs a failed seed again, to keep its story, and with fewer faults for as long as it fails.
+    fn explain<F, V>(&self, seed: u64, before: u64, scenario: &(impl Fn(Sim) -> F + Send + Sync)) -> FailedRun
+    where
+        F: Future<Output = V>,
+        V: Verdict,
+    {
+        let keep = Keep {
+            hashes: true,
+            ..Keep::default()
+        };
+        let first = in_own_thread(&self.beginning(seed, keep), scenario);
+        let keep = Keep {
+            lines: true,
+            expected: Some(first.hashes),
+            ..Keep::default()
+        };
+        let mut beginning = self.beginning(seed, keep);
+        let second = in_own_thread(&beginning, scenario);
+        let mut failed = FailedRun {
+            seed,
+            strategy: beginning.strategy,
+            why: String::new(),
+            faults: second.plan.clone(),
+            planned: second.plan.len(),
+            timeline: second.timeline,
+            steps: second.steps,
+            seeds_before: before,
+        };
+        if let Some(Difference { step, line }) = second.difference {
+            failed.why = format!(
+                "nondeterminism at step {step}, {line}. Two runs of one seed are not the same: look for a `HashMap` that \
+                 is iterated, the real clock, threads, or randomness that is not from `ctx`"
+            );
+            return failed;
+        }
+        failed.why = second.why.unwrap_or_else(|| "it failed once and not again".to_owned());
+        beginning.keep.expected = None;
+        let fewest = shrink(second.plan.len(), |faults| {
+            beginning.faults = Some(faults.to_vec());
+            let run = in_own_thread(&beginning, scenario);
+            let why = run.why?;
+            failed.faults = faults
+                .iter()
+                .filter_map(|number| run.plan.get(*number).cloned())
+                .collect();
+            (failed.why, failed.timeline, failed.steps) = (why, run.timeline, run.steps);
+            Some(())
+        });
+        debug_assert!(fewest.len() >= failed.faults.len());
+        failed
+    }
+}
+
+/// Leaves out as many of `count` faults as possible so that the run still fails: halves first, then one by one.
+fn shrink(count: usize, mut fails: impl FnMut(&[usize]) -> Option<()>) -> Vec<usize> {
+    let mut kept: Vec<usize> = (0..count).collect();
+    let mut part = count.div_ceil(2);
+    let mut tries = 0;
+    while part > 0 && !kept.is_empty() {
+        let mut at = 0;
+        while at < kept.len() && tries < SHRINKING {
+            tries += 1;
+            let end = (at + part).min(kept.len());
+            let fewer: Vec<usize> = kept[..at].iter().chain(&kept[end..]).copied().collect();
+            if fails(&fewer).is_some() {
+                kept = fewer;
+            } else {
+                at = end;
+            }
+        }
+        part = if part == 1 { 0 } else { part.div_ceil(2) };
+    }
+    kept
+}
+
+/// What became of a run.
+#[derive(Default)]
+struct Ended {
+    why: Option<String>,
+    steps: u64,
+    hashes: Vec<u64>,
+    difference: Option<Difference>,
+    plan: Vec<String>,
+    timeline: String,
+}
+
+/// Each run has a thread of its own, so that it sees nothing that another has left behind.
+fn in_own_thread<F, V>(beginning: &Beginning, scenario: &(impl Fn(Sim) -> F + Send + Sync)) -> Ended
+where
+    F: Future<Output = V>,
+    V: Verdict,
+{
+    let run = || {
+        let (result, ended) = run_world(beginning.clone(), scenario);
+        let why = match result {
+            Ok(verdict) => verdict.into_verdict().err(),
+            Err(why) => Some(why),
+        };
+        Ended { why, ..ended }
+    };
+    std::thread::scope(|scope| scope.spawn(run).join()).unwrap_or_else(|_| Ended {
+        why: Some("the simulator itself failed".to_owned()),
+        ..Ended::default()
+    })
+}
+
+/// One run on this thread.
+pub(crate) fn run_here<F: Future>(
+    beginning: Beginning,
+    scenario: impl FnOnce(Sim) -> F,
+) -> Result<F::Output, FailedRun> {
+    let (seed, strategy) = (beginning.seed, beginning.strategy);
+    let (result, ended) = run_world(beginning, scenario);
+    result.map_err(|why| FailedRun {
+        seed,
+        strategy,
+        why,
+        planned: ended.plan.len(),
+        faults: ended.plan,
+        timeline: ended.timeline,
+        steps: ended.steps,
+        seeds_before: 0,
+    })
+}
+
+fn run_world<F: Future>(beginning: Beginning, scenario: impl FnOnce(Sim) -> F) -> (Result<F::Output, String>, Ended) {
+    let bridge = match Bridge::new() {
+        Ok(bridge) => bridge,
+        Err(error) => return (Err(format!("no clock for tokio's timers: {error}")), Ended::default()),
+    };
+    let _entered = bridge.enter();
+    let world = World::new(beginning, bridge.handle());
+    let sim = Sim { world: world.clone() };
+    let result = panics::caught(AssertUnwindSafe(|| world.run(&bridge, scenario(sim)))).and_then(|ended| ended);
+    if let Err(why) = &result {
+        world.fail(why.clone());
+    }
+    let ended = {
+        let inner = &mut *world.inner();
+        Ended {
+            why: None,
+            steps: inner.trace.count(),
+            hashes: inner.trace.take_hashes(),
+            difference: inner.trace.difference(),
+            plan: std::mem::take(&mut inner.plan),
+            timeline: timeline(inner),
+        }
+    };
+    let _ = panics::caught(AssertUnwindSafe(|| world.dismantle()));
+    (result, ended)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shrinking_finds_the_few_that_matter() {
+        for (count, needed) in [(1, vec![0]), (10, vec![3, 7]), (17, vec![0, 16]), (9, vec![])] {
+            let kept = shrink(count, |faults| {
+                needed.iter().all(|fault| faults.contains(fault)).then_some(())
+            });
+            assert_eq!(kept, needed);
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! A node: a simulated machine with its own clock, on which actor systems run.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use volary::{ActorSystem, SystemBuilder};
+
+use super::clock::Clock;
+use super::env::NodeEnv;
+use super::trace::NodeNumber;
+use super::world::World;
+
+/// What a node does when it starts.
+pub(crate) type Boot = Arc<dyn Fn(Node) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
+
+/// A simulated machine. It runs actor systems, has a clock of its own, and can crash, pause and start again.
+///
+/// ```
+/// use volary_testkit::Sim;
+///
+/// Sim::new(7).run(|sim| async move {
+///     let node = sim.node("a");
+///     let system = node.start().await;
+///     assert_eq!(system.name(), "a");
+///     node.crash();
+///     assert!(!node.is_up());
+/// });
+/// ```
+#[derive(Clone)]
+pub struct Node {
+    pub(super) world: Arc<World>,
+    pub(super) number: NodeNumber,
+}
+
+impl Node {
+    /// Its name.
+    ///
+    /// ```
+    /// # use volary_testkit::Sim;
+    /// # Sim::new(1).run(|sim| async move {
+    /// assert_eq!(sim.node("a").name(), "a");
+    /// # });
+    /// ```
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.world.inner().node_name(self.number).to_owned()
+    }
+
+    /// Starts an actor system on this node, named after it.
+    ///
+    /// # Panics
+    /// If the system does not start.
+    ///
+    /// ```
+    /// # use volary_testkit::Sim;
+    /// # Sim::new(1).run(|sim| async move {
+    /// let system = sim.node("a").start().await;
+    /// # });
+    /// ```
+    pub async fn start(&self) -> ActorSystem {
+        self.start_with(|builder| builder).await
+    }
+
+    /// The same with settings of yours.
+    ///
+    /// # Panics
+    /// If the system does not start, or the node is down.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_testkit::Sim;
+    /// # Sim::new(1).run(|sim| async move {
+    /// let system = sim.node("a").start_with(|b| b.settings(|s| s.ask_timeout(Duration::from_secs(1)))).await;
+    /// # });
+    /// ```
+    pub async fn start_with(&self, change: impl FnOnce(SystemBuilder) -> SystemBuilder) -> ActorSystem {
+        assert!(self.is_up(), "{} is down; `restart` it first", self.name());
+        let builder = ActorSystem::builder(self.name())
+            .settings(|settings| settings.log_config(false))
+            .environment(self.env());
+        let system = match change(builder).start().await {
+            Ok(system) => system,
+            Err(error) => panic!("{} does not start: {error}", self.name()),
+        };
+        self.world.inner().node_mut(self.number).systems.push(system.clone());
+        system
+    }
+
+    fn env(&self) -> NodeEnv {
+        NodeEnv {
+            incarnation: self.world.inner().nodes[self.number.0 as usize].incarnation,
+            world: self.world.clone(),
+            node: self.number,
+        }
+    }
+
+    /// The actor systems that were started on it since it is up.
+    ///
+    /// ```
+    /// # use volary_testkit::Sim;
+    /// # Sim::new(1).run(|sim| async move {
+    /// let node = sim.node("a");
+    /// node.start().await;
+    /// assert_eq!(node.systems().len(), 1);
+    /// # });
+    /// ```
+    #[must_use]
+    pub fn systems(&self) -> Vec<ActorSystem> {
+        self.world.inner().nodes[self.number.0 as usize].systems.clone()
+    }
+
+    /// Runs a future on this node; it is gone when the node crashes, and stands still while it is paused.
+    ///
+    /// ```
+    /// # use volary_testkit::Sim;
+    /// # Sim::new(1).run(|sim| async move {
+    /// sim.node("a").spawn(async { /* a client */ });
+    /// # });
+    /// ```
+    pub fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
+        if self.is_up() {
+            self.world.spawn(Some(self.number), Box::pin(future));
+        }
+    }
+
+    /// Says what the node does when it starts, now and after each [`restart`](Node::restart), and does it.
+    ///
+    /// ```
+    /// # use volary_testkit::Sim;
+    /// # Sim::new(1).run(|sim| async move {
+    /// let node = sim.node("a");
+    /// node.boot(|node| async move {
+    ///     let system = node.start().await;
+    ///     // spawn what should run there
+    /// })
+    /// .await;
+    /// node.crash();
+    /// node.restart().await;
+    /// # });
+    /// ```
+    pub async fn boot<F>(&self, boot: impl Fn(Node) -> F + Send + Sync + 'static)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let boot: Boot = Arc::new(move |node| Box::pin(boot(node)));
+        self.world.inner().node_mut(self.number).boot = Some(boot.clone());
+        boot(self.clone()).await;
+    }
+
+    /// The machine dies: what ran on it is gone without a word, and so is what was sent to it. Nothing happens to one that
+    /// is down.
+    ///
+    /// ```
+    /// # use volary_testkit::Sim;
+    /// # Sim::new(1).run(|sim| async move {
+    /// let node = sim.node("a");
+    /// node.crash();
+    /// assert!(!node.is_up());
+    /// # });
+    /// ```
+    pub fn crash(&self) {
+        if self.is_up() {
+            self.world.note(Some(self.number), format_args!("crashes"));
+            self.world.clear_node(self.number);
+        }
+    }
+
+    /// Starts a node that is down, and does what [`boot`](Node::boot) said.
+    ///
+    /// ```
+    /// # use volary_testkit::Sim;
+    /// # Sim::new(1).run(|sim| async move {
+    /// let node = sim.node("a");
+    /// node.crash();
+    /// node.restart().await;
+    /// assert!(node.is_up());
+    /// # });
+    /// ```
+    pub async fn restart(&self) {
+        let boot = {
+            let inner = &mut *self.world.inner();
+            let state = inner.node_mut(self.number);
+            if state.up {
+                return;
+            }
+            state.up = true;
+            state.boot.clone()
+        };
+        self.world.note(Some(self.number), format_args!("starts again"));
+        if let Some(boot) = boot {
+            boot(self.clone()).await;
+        }
+    }
+
+    /// Stops the machine in its tracks, as `SIGSTOP` or a long pause of the garbage collector next door would. Its clock
+    /// goes on, and packets to it wait.
+    ///
+    /// ```
+    /// # use volary_testkit::Sim;
+    /// # Sim::new(1).run(|sim| async move {
+    /// let node = sim.node("a");
+    /// node.pause();
+    /// node.resume();
+    /// # });
+    /// ```
+    pub fn pause(&self) {
+        self.set_paused(true, "stands still");
+    }
+
+    /// Lets a paused machine go on.
+    ///
+    /// ```
+    /// # use volary_testkit::Sim;
+    /// # Sim::new(1).run(|sim| async move {
+    /// sim.node("a").resume();
+    /// # });
+    /// ```
+    pub fn resume(&self) {
+        self.set_paused(false, "goes on");
+    }
+
+    fn set_paused(&self, paused: bool, what: &str) {
+        let changed = {
+            let inner = &mut *self.world.inner();
+            let state = inner.node_mut(self.number);
+            state.up && std::mem::replace(&mut state.paused, paused) != paused
+        };
+        if changed {
+            self.world.note(Some(self.number), format_args!("{what}"));
+        }
+    }
+
+    /// Changes how its clock goes.
+    ///
+    /// ```
+    /// # use volary_testkit::{Sim, sim::Clock};
+    /// # Sim::new(1).run(|sim| async move {
+    /// sim.node("a").set_clock(Clock::true_time().drifting(500));
+    /// # });
+    /// ```
+    pub fn set_clock(&self, clock: Clock) {
+        {
+            let inner = &mut *self.world.inner();
+            let now = inner.now;
+            inner.node_mut(self.number).clock.change(now, clock);
+        }
+        self.world.note(Some(self.number), format_args!("its clock: {clock:?}"));
+        // Timers were computed by the old one; looking early does no harm.
+        let now = self.world.now();
+        self.world.timer_changed(self.number, now);
+    }
+
+    /// Whether it runs, perhaps paused.
+    ///
+    /// ```
+    /// # use volary_testkit::Sim;
+    /// # Sim::new(1).run(|sim| async move {
+    /// assert!(sim.node("a").is_up());
+    /// # });
+    /// ```
+    #[must_use]
+    pub fn is_up(&self) -> bool {
+        self.world.inner().nodes[self.number.0 as usize].up
+    }
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Node({}, {})", self.name(), if self.is_up() { "up" } else { "down" })
+    }
+}
