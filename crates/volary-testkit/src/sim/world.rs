@@ -289,7 +289,9 @@ impl World {
                 return Err(why);
             }
             if self.inner().steps > MOST_STEPS {
-                return Err(format!("no end after {MOST_STEPS} steps: something goes round in circles"));
+                return Err(format!(
+                    "no end after {MOST_STEPS} steps: something goes round in circles"
+                ));
             }
             match self.choose(flag.ready.load(std::sync::atomic::Ordering::SeqCst)) {
                 Some(Choice::Main) => {
