@@ -441,6 +441,21 @@ impl Sim {
         self.world.inner().trace.hash()
     }
 
+    /// How many lines the trace has so far.
+    ///
+    /// ```
+    /// # use volary_testkit::Sim;
+    /// # Sim::new(3).run(|sim| async move {
+    /// let before = sim.trace_length();
+    /// sim.note("one line");
+    /// assert_eq!(sim.trace_length(), before + 1);
+    /// # });
+    /// ```
+    #[must_use]
+    pub fn trace_length(&self) -> u64 {
+        self.world.inner().trace.count()
+    }
+
     /// How many steps were taken so far.
     ///
     /// ```
