@@ -6,3 +6,8 @@
 pub mod sim;
 
 pub use sim::Sim;
+
+/// The chapter of the book about the simulator, so that its programs are run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/book/src/find-the-race.md")]
+struct FindTheRace;
