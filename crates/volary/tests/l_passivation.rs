@@ -689,3 +689,36 @@ async fn s14_no_message_is_lost_to_passivation_on_real_threads() {
     assert!(system.metrics().woken > 1_000);
     system.stop().await.unwrap();
 }
+
+/// Counts how often nothing came for a while.
+struct Quiet(u64);
+
+#[actor]
+impl Quiet {
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        ctx.set_receive_timeout(10 * MS);
+    }
+    fn speak(&mut self) -> u64 {
+        self.0
+    }
+    #[handles]
+    fn idle(&mut self, _: volary::ReceiveTimeout) {
+        self.0 += 1;
+    }
+}
+
+#[test]
+fn l22_a_receive_timeout_is_kept_by_an_actor_that_may_be_passivated() {
+    seeds(|env| async move {
+        let system = simulated(&env).await;
+        let props = Props::new().passivation(Passivation::on_demand());
+        let quiet = system.spawn(|| Quiet(0)).props(props).await.unwrap();
+        for _ in 0..10 {
+            system.sleep(8 * MS).await;
+            assert_eq!(quiet.ask(Speak).await.unwrap(), 0, "each message puts it off");
+        }
+        system.sleep(25 * MS).await;
+        assert_eq!(quiet.ask(Speak).await.unwrap(), 2);
+        system.stop().await.unwrap();
+    });
+}

@@ -118,7 +118,7 @@ impl<A: Actor> Context<A> {
         A: Respond<ReceiveTimeout>,
     {
         let plan = Plan::Idle(idle.max(SHORTEST));
-        self.here().log.watch_activity(true);
+        self.here().await_messages(true);
         self.here()
             .set_timer::<A, _>(TimerName::ReceiveTimeout, plan, ReceiveTimeout, |message| {
                 Some(*message)
@@ -134,7 +134,7 @@ impl<A: Actor> Context<A> {
     /// # }
     /// ```
     pub fn cancel_receive_timeout(&mut self) {
-        self.here().log.watch_activity(self.here().may_passivate());
+        self.here().await_messages(false);
         self.here().cancel_timer(&TimerName::ReceiveTimeout);
     }
 }

@@ -34,6 +34,8 @@ const MOST_BYTES: u64 = 1 << 40;
 pub(crate) struct Wakefulness {
     policy: Passivation,
     paused: AtomicBool,
+    /// It has a receive timeout.
+    awaited: AtomicBool,
     /// The system wants its room.
     evicted: AtomicBool,
     /// What it says to hold beside its own size.
@@ -47,6 +49,7 @@ impl Wakefulness {
         policy.allowed.then(|| Wakefulness {
             policy,
             paused: AtomicBool::new(false),
+            awaited: AtomicBool::new(false),
             evicted: AtomicBool::new(false),
             heap: AtomicU64::new(0),
             handled: AtomicU64::new(0),
@@ -125,9 +128,11 @@ impl Header {
         wakefulness.handled.store(0, Relaxed);
         wakefulness.evicted.store(false, Relaxed);
         wakefulness.heap.store(0, Relaxed);
-        self.touch(self.system().now());
         self.log.watch_activity(true);
-        self.arm_idle();
+        if self.is_timed(wakefulness) {
+            self.touch(self.system().now());
+            self.arm_idle();
+        }
         self.system().keeper().update(self, self.weight());
     }
 
@@ -161,8 +166,12 @@ impl Header {
     /// The actor has handled something; for those who wait for it to be idle.
     #[cold]
     pub(crate) fn note_activity(&self, messages: u32) {
-        self.touch(self.system().now());
-        let Some(wakefulness) = self.wakefulness() else { return };
+        let Some(wakefulness) = self.wakefulness() else {
+            return self.touch(self.system().now()); // for its receive timeout
+        };
+        if self.is_timed(wakefulness) || wakefulness.awaited.load(Relaxed) {
+            self.touch(self.system().now());
+        }
         let handled = wakefulness.handled.load(Relaxed) + u64::from(messages);
         wakefulness.handled.store(handled, Relaxed);
         let enough = wakefulness.policy.messages.is_some_and(|most| handled >= most);
@@ -173,6 +182,19 @@ impl Header {
 
     fn is_running(&self) -> bool {
         self.phase.get() == Phase::Running
+    }
+
+    /// Whether it matters to its passivation when the actor was active last.
+    fn is_timed(&self, wakefulness: &Wakefulness) -> bool {
+        wakefulness.policy.idle.is_some() || self.system().keeper().is_limited()
+    }
+
+    /// Whether there is a receive timeout.
+    pub(crate) fn await_messages(&self, awaited: bool) {
+        if let Some(wakefulness) = self.wakefulness() {
+            wakefulness.awaited.store(awaited, Relaxed);
+        }
+        self.log.watch_activity(awaited || self.may_passivate());
     }
 
     /// Sets the wheel for when the actor would have been idle for long enough.

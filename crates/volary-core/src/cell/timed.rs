@@ -255,7 +255,7 @@ impl Header {
     pub(crate) fn cancel_timers(&self) {
         let Some(extras) = self.extras_if_any() else { return };
         let timers = std::mem::take(&mut extras.links.lock().timers);
-        self.log.watch_activity(self.may_passivate());
+        self.await_messages(false);
         for (_, armed) in timers.iter() {
             self.disarm(armed);
         }

@@ -39,6 +39,11 @@ impl Keeper {
         }
     }
 
+    /// Whether there is a limit at all.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.eviction.is_some()
+    }
+
     /// Whether somebody wants to know how much memory an actor holds.
     pub(crate) fn weighs(&self) -> bool {
         self.eviction.is_some_and(|eviction| eviction.bytes.is_some())
