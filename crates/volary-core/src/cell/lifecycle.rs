@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::header::Header;
 use super::passivate::finish;
 use super::state::{
-    CONTROL, DRAIN, ESCALATED, GRACE_OVER, HELD, IDLE_OVER, KILL, PASSIVATE, PAUSED, REINSTATE, RESTART, STOP,
+    CONTROL, DRAIN, ESCALATED, GRACE_OVER, HELD, IDLE_OVER, KILL, PASSIVATE, PAUSED, REINSTATE, RESTART, SLEEPY, STOP,
     SUSPENDED, WOKEN,
 };
 use super::{grace_waker, passivate, supervise};
@@ -108,18 +108,22 @@ fn has_children(cell: &Header) -> bool {
 }
 
 fn finish_start(cell: &Header) -> Alive {
-    let news = cell.extras_if_any().map_or(Lifecycle::Started, |extras| {
+    let (news, starter) = cell.extras_if_any().map_or((Lifecycle::Started, None), |extras| {
         let mut links = extras.links.lock();
-        if let Some(starter) = links.starter.take() {
-            starter.send(Ok(()));
-        }
         let woken = std::mem::take(&mut links.waking);
-        match std::mem::take(&mut links.restarting) {
+        let news = match std::mem::take(&mut links.restarting) {
             true => Lifecycle::Restarted,
             false if woken => Lifecycle::Woken,
             false => Lifecycle::Started,
-        }
+        };
+        (news, links.starter.take())
     });
+    if let Some(starter) = starter {
+        starter.send(Ok(())); // wakes somebody, so not under the lock
+    }
+    if cell.state.clear(IDLE_OVER) & PASSIVATE != 0 {
+        cell.with_links(|links| links.fresh = true);
+    }
     cell.phase.set(Phase::Running);
     cell.state.clear(PAUSED);
     cell.wakeful();
@@ -149,6 +153,8 @@ pub(crate) fn control(cell: &Header, host: &Host) -> Alive {
     let state = cell.state.load();
     if state & GRACE_OVER != 0 {
         cell.state.clear(GRACE_OVER);
+    }
+    if state & GRACE_OVER != 0 && is_alarm_due(cell) {
         if state & SUSPENDED != 0 && is_overdue(cell) && abandon(cell, host) == Alive::No {
             return Alive::No;
         }
@@ -170,6 +176,14 @@ pub(crate) fn control(cell: &Header, host: &Host) -> Alive {
     match cell.phase.get() {
         Phase::Asleep => passivate::control_asleep(cell, host),
         Phase::Running | Phase::Starting | Phase::Held if state & STOP != 0 => begin_stop(cell, host),
+        // Before anything else that leaves it running: nobody would come back to it.
+        phase if supervise::may_take_escalated(state, phase) => {
+            let alive = supervise::take_escalated(cell, host);
+            if alive == Alive::Yes {
+                recheck(cell);
+            }
+            alive
+        }
         Phase::Running | Phase::Starting if state & DRAIN != 0 => {
             cell.close_mailbox();
             Alive::Yes // the turn comes back when the log is empty
@@ -191,7 +205,11 @@ pub(crate) fn control(cell: &Header, host: &Host) -> Alive {
             begin_restart(cell, host)
         }
         _ if state & REINSTATE != 0 => supervise::reinstate(cell),
-        phase if supervise::may_take_escalated(state, phase) => supervise::take_escalated(cell, host),
+        // New messages are refused from the stop on, though the hooks of a sleep still run.
+        Phase::Stopping | Phase::Emptying | Phase::Ending if state & (STOP | SLEEPY) == STOP | SLEEPY => {
+            cell.close_mailbox();
+            continue_after_children(cell, host)
+        }
         Phase::Clearing | Phase::Emptying => continue_after_children(cell, host),
         _ => Alive::Yes,
     }
@@ -320,7 +338,7 @@ fn completed(cell: &Header, host: &Host, fault: Option<Fault>) -> Alive {
 pub(super) fn recheck(cell: &Header) -> Alive {
     if cell
         .state
-        .has(STOP | KILL | DRAIN | RESTART | REINSTATE | ESCALATED | PASSIVATE)
+        .has(STOP | KILL | DRAIN | RESTART | REINSTATE | ESCALATED | PASSIVATE | IDLE_OVER)
     {
         cell.state.set(CONTROL);
     }
@@ -502,17 +520,24 @@ fn begin_grace(cell: &Header) {
 pub(super) fn set_alarm(cell: &Header, time: Duration) {
     let system = cell.system();
     cell.state.clear(GRACE_OVER);
-    let id = system.timers().insert(system.now() + time, grace_waker(cell));
-    let before = cell.with_links(|links| links.alarm.replace(id));
-    if let Some(before) = before {
+    let at = system.now() + time;
+    let id = system.timers().insert(at, grace_waker(cell));
+    let before = cell.with_links(|links| links.alarm.replace((id, at)));
+    if let Some((before, _)) = before {
         system.timers().cancel(before);
     }
+}
+
+/// Whether it is the alarm that is set now, and not one before it that was late.
+fn is_alarm_due(cell: &Header) -> bool {
+    let now = cell.system().now();
+    cell.with_links(|links| links.alarm.is_some_and(|(_, at)| at <= now))
 }
 
 pub(super) fn cancel_alarm(cell: &Header) {
     let Some(extras) = cell.extras_if_any() else { return };
     let alarm = extras.links.lock().alarm.take();
-    if let Some(alarm) = alarm {
+    if let Some((alarm, _)) = alarm {
         cell.system().timers().cancel(alarm);
     }
 }

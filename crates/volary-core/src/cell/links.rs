@@ -18,7 +18,7 @@ use crate::reference::{StartError, StartReport};
 use crate::supervision::{History, Supervision};
 use crate::sync::Mutex;
 use crate::sync::atomic::AtomicU64;
-use crate::time::TimerId;
+use crate::time::{Moment, TimerId};
 use crate::tree::Children;
 
 #[derive(Default)]
@@ -49,13 +49,15 @@ pub(crate) struct Links {
     pub(crate) mourners: Vec<(u64, Waker)>,
     pub(crate) next_mourner: u64,
     pub(crate) tasks: BTreeMap<u64, TaskAbort>,
-    pub(crate) alarm: Option<TimerId>,
+    pub(crate) alarm: Option<(TimerId, Moment)>,
     pub(crate) starter: Option<StartReport>,
     pub(crate) ended: bool,
     /// No children are taken any more.
     pub(crate) sealed: bool,
     /// A restart is under way, as opposed to a first start.
     pub(crate) restarting: bool,
+    /// It was told to go to sleep during its start.
+    pub(crate) fresh: bool,
     /// A sleeping actor starts, as opposed to a first start.
     pub(crate) waking: bool,
     /// There is no actor in the cell: it could not be built, or it sleeps.

@@ -20,9 +20,9 @@ use super::state::{
     SUSPENDED, TIMED,
 };
 use super::supervise;
-use crate::dispatch::Host;
+use crate::dispatch::{Host, contain};
 use crate::events::{DeadReason, Lifecycle};
-use crate::mailbox::{Incoming, Peek, RecordKind};
+use crate::mailbox::{BELL, Incoming, Peek, RecordKind};
 use crate::passivation::Passivation;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 use crate::time::Moment;
@@ -40,6 +40,10 @@ pub(crate) struct Wakefulness {
     evicted: AtomicBool,
     /// What it says to hold beside its own size.
     heap: AtomicU64,
+    /// When it handled a message last that did not come from a timer of its own; nanoseconds. Written by the owner.
+    last_used: AtomicU64,
+    /// Messages of timers since that was noted.
+    from_timers: AtomicU64,
     /// Messages handled since it started. Written by the owner.
     handled: AtomicU64,
 }
@@ -52,6 +56,8 @@ impl Wakefulness {
             awaited: AtomicBool::new(false),
             evicted: AtomicBool::new(false),
             heap: AtomicU64::new(0),
+            last_used: AtomicU64::new(0),
+            from_timers: AtomicU64::new(0),
             handled: AtomicU64::new(0),
         })
     }
@@ -59,7 +65,24 @@ impl Wakefulness {
     fn is_paused(&self) -> bool {
         self.paused.load(Relaxed)
     }
+
+    fn use_at(&self, now: Moment) {
+        self.last_used.store(now.nanos(), Relaxed);
+    }
+
+    fn last_used(&self) -> Moment {
+        Moment::from_nanos(self.last_used.load(Relaxed))
+    }
+
+    /// Whether it has handled as many messages as it may.
+    fn has_enough(&self) -> bool {
+        let handled = self.handled.load(Relaxed);
+        self.policy.messages.is_some_and(|most| handled >= most)
+    }
 }
+
+/// When somebody who could not go is looked at again.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 impl Header {
     fn wakefulness(&self) -> Option<&Wakefulness> {
@@ -86,12 +109,11 @@ impl Header {
 
     /// When it was active last and how much; `None`: it cannot be evicted now.
     pub(crate) fn use_so_far(&self) -> Option<(u64, u64)> {
-        let extras = self.extras_if_any()?;
-        let wakefulness = extras.wakefulness.as_ref()?;
-        if wakefulness.is_paused() || self.state.is_busy() || self.log.has_mail() {
+        let wakefulness = self.wakefulness()?;
+        if wakefulness.is_paused() || self.state.is_busy() || self.state.has(PAUSED | ASLEEP) || self.log.has_mail() {
             return None;
         }
-        Some((extras.last_active.load(Relaxed), wakefulness.handled.load(Relaxed)))
+        Some((wakefulness.last_used.load(Relaxed), wakefulness.handled.load(Relaxed)))
     }
 
     /// Stops or lets go on the passivation of this actor. False: it never is.
@@ -101,8 +123,11 @@ impl Header {
         };
         wakefulness.paused.store(paused, Relaxed);
         if !paused {
-            self.touch(self.system().now());
+            wakefulness.use_at(self.system().now());
             self.arm_idle();
+            if wakefulness.has_enough() {
+                self.control(IDLE_OVER);
+            }
         }
         true
     }
@@ -126,14 +151,25 @@ impl Header {
     pub(super) fn wakeful(&self) {
         let Some(wakefulness) = self.wakefulness() else { return };
         wakefulness.handled.store(0, Relaxed);
-        wakefulness.evicted.store(false, Relaxed);
         wakefulness.heap.store(0, Relaxed);
+        wakefulness.from_timers.store(0, Relaxed);
+        if wakefulness.evicted.swap(false, Relaxed) {
+            self.system().keeper().spared(self);
+        }
         self.log.watch_activity(true);
         if self.is_timed(wakefulness) {
-            self.touch(self.system().now());
+            wakefulness.use_at(self.system().now());
             self.arm_idle();
+            self.weigh();
         }
-        self.system().keeper().update(self, self.weight());
+    }
+
+    /// Tells the keeper of the actor. If there are too many and nobody can go, they are looked at again.
+    fn weigh(&self) {
+        let system = self.system();
+        if !system.keeper().update(self, self.weight()) {
+            self.set_idle_timer(system.now() + LOOK_AGAIN);
+        }
     }
 
     fn weight(&self) -> u64 {
@@ -151,7 +187,7 @@ impl Header {
         let Some(wakefulness) = self.wakefulness() else { return };
         wakefulness.heap.store(bytes.min(MOST_BYTES), Relaxed);
         if self.is_running() {
-            self.system().keeper().update(self, self.weight());
+            self.weigh();
         }
     }
 
@@ -169,14 +205,28 @@ impl Header {
         let Some(wakefulness) = self.wakefulness() else {
             return self.touch(self.system().now()); // for its receive timeout
         };
-        if self.is_timed(wakefulness) || wakefulness.awaited.load(Relaxed) {
-            self.touch(self.system().now());
+        let timed = self.is_timed(wakefulness);
+        let awaited = wakefulness.awaited.load(Relaxed);
+        let messages = u64::from(messages);
+        let own = wakefulness.from_timers.swap(0, Relaxed) >= messages;
+        if awaited || timed && !own {
+            let now = self.system().now();
+            self.touch(now);
+            if !own {
+                wakefulness.use_at(now);
+            }
         }
-        let handled = wakefulness.handled.load(Relaxed) + u64::from(messages);
+        let handled = wakefulness.handled.load(Relaxed) + messages;
         wakefulness.handled.store(handled, Relaxed);
-        let enough = wakefulness.policy.messages.is_some_and(|most| handled >= most);
-        if enough && !wakefulness.is_paused() && self.is_running() {
+        if wakefulness.has_enough() && !wakefulness.is_paused() && self.is_running() {
             self.state.set(IDLE_OVER | CONTROL);
+        }
+    }
+
+    /// A message of a timer is handled: it does not keep the actor awake.
+    pub(super) fn note_timer(&self) {
+        if let Some(wakefulness) = self.wakefulness() {
+            wakefulness.from_timers.fetch_add(1, Relaxed);
         }
     }
 
@@ -202,7 +252,7 @@ impl Header {
         let Some(wakefulness) = self.wakefulness() else { return };
         let Some(idle) = wakefulness.policy.idle else { return };
         if !wakefulness.is_paused() && !self.state.has(super::state::DEAD) {
-            self.set_idle_timer(self.last_active() + idle);
+            self.set_idle_timer(wakefulness.last_used() + idle);
         }
     }
 
@@ -227,12 +277,22 @@ impl Header {
 /// The wheel says that the actor may have been idle for long enough.
 pub(super) fn idle_is_over(cell: &Header) {
     let Some(wakefulness) = cell.wakefulness() else { return };
-    let Some(idle) = wakefulness.policy.idle else { return };
-    if wakefulness.is_paused() || cell.state.has(ASLEEP) {
+    if cell.state.has(ASLEEP) {
         return;
     }
-    let now = cell.system().now();
-    let due = if cell.state.is_busy() { now } else { cell.last_active() } + idle;
+    let system = cell.system();
+    let now = system.now();
+    if !system.keeper().look() {
+        cell.set_idle_timer(now + LOOK_AGAIN);
+    }
+    if wakefulness.is_paused() {
+        return;
+    }
+    if wakefulness.has_enough() {
+        return cell.control(IDLE_OVER);
+    }
+    let Some(idle) = wakefulness.policy.idle else { return };
+    let due = wakefulness.last_used() + idle;
     if due > now {
         cell.set_idle_timer(due);
     } else {
@@ -242,17 +302,20 @@ pub(super) fn idle_is_over(cell: &Header) {
 
 /// Somebody wants the actor to go. It looks whether it can.
 pub(super) fn consider(cell: &Header, host: &Host) -> Alive {
-    let state = cell.state.load();
-    if state & SUSPENDED != 0 {
-        if state & IDLE_OVER != 0 {
-            stay(cell, cell.system().now());
+    let now = cell.system().now();
+    if cell.state.has(SUSPENDED) {
+        if cell.state.clear(IDLE_OVER) & IDLE_OVER != 0 {
+            stay(cell, now);
         }
         return Alive::Yes; // one that was told so goes after the handler
     }
-    cell.state.clear(IDLE_OVER | PASSIVATE);
-    let told = state & PASSIVATE != 0;
+    let told = cell.state.clear(IDLE_OVER | PASSIVATE) & PASSIVATE != 0;
+    if told && must_wait(cell) {
+        cell.state.set(PASSIVATE); // whatever it waits for brings it back here
+        return Alive::Yes;
+    }
     if !told && !may_go(cell) {
-        stay(cell, cell.system().now());
+        stay(cell, now);
         return Alive::Yes;
     }
     if cell.wakefulness().is_some_and(|wakefulness| wakefulness.policy.ends) {
@@ -264,19 +327,41 @@ pub(super) fn consider(cell: &Header, host: &Host) -> Alive {
     begin_hooks(cell, host)
 }
 
+/// Whether one that was told to go has tasks or answers to wait for, or a message that it was started for.
+fn must_wait(cell: &Header) -> bool {
+    let Some(extras) = cell.extras_if_any() else {
+        return false;
+    };
+    let mut links = extras.links.lock();
+    let started_for_it = std::mem::take(&mut links.fresh) && cell.log.has_mail();
+    started_for_it || !links.tasks.is_empty() || !links.requests.is_empty()
+}
+
 /// The actor has something to do after all.
 fn stay(cell: &Header, now: Moment) {
-    cell.state.clear(IDLE_OVER);
     let Some(wakefulness) = cell.wakefulness() else { return };
-    if wakefulness.evicted.swap(false, Relaxed) {
+    let evicted = wakefulness.evicted.swap(false, Relaxed);
+    if evicted {
         cell.system().keeper().spared(cell);
     }
-    if let Some(idle) = wakefulness.policy.idle
-        && !wakefulness.is_paused()
-    {
-        let due = cell.last_active() + idle;
-        cell.set_idle_timer(if due > now { due } else { now + idle });
+    if wakefulness.is_paused() {
+        return;
     }
+    let again = (evicted || wakefulness.has_enough()).then(|| now + look_again(cell, LOOK_AGAIN));
+    let idle = wakefulness.policy.idle.map(|idle| {
+        let due = wakefulness.last_used() + idle;
+        if due > now { due } else { now + look_again(cell, idle) }
+    });
+    if let Some(at) = again.into_iter().chain(idle).min() {
+        cell.set_idle_timer(at);
+    }
+}
+
+/// When to look again: not always at the same pace, which may be that of its own timers.
+fn look_again(cell: &Header, idle: Duration) -> Duration {
+    let longest = idle.min(LOOK_AGAIN);
+    let part = cell.system().env().random() % 512;
+    longest / 2 + longest * part as u32 / 1_024
 }
 
 /// Whether its time has come, and nothing is left to do.
@@ -287,13 +372,12 @@ fn may_go(cell: &Header) -> bool {
     if wakefulness.is_paused() || has_work(cell) {
         return false;
     }
-    let policy = &wakefulness.policy;
-    let enough = |most: u64| wakefulness.handled.load(Relaxed) >= most;
-    if policy.messages.is_some_and(enough) {
+    if wakefulness.has_enough() {
         return true;
     }
-    let idle_for = |idle: Duration| cell.last_active() + idle <= cell.system().now();
-    !cell.log.has_mail() && (wakefulness.evicted.load(Relaxed) || policy.idle.is_some_and(idle_for))
+    let idle_for = |idle: Duration| wakefulness.last_used() + idle <= cell.system().now();
+    let evicted = wakefulness.evicted.load(Relaxed);
+    !cell.log.has_mail() && (evicted || wakefulness.policy.idle.is_some_and(idle_for))
 }
 
 /// Whether the actor has begun something that is not finished, or one of those below it has.
@@ -312,6 +396,13 @@ fn has_work(cell: &Header) -> bool {
 }
 
 impl Header {
+    /// A task or a request of the actor has ended: it may have been told to go, and waited for that.
+    pub(crate) fn work_ended(&self) {
+        if self.state.has(PASSIVATE) {
+            self.control(PASSIVATE);
+        }
+    }
+
     /// Whether messages are put aside, tasks run, or answers are due.
     fn has_unfinished(&self) -> bool {
         self.extras_if_any().is_some_and(|extras| {
@@ -392,6 +483,22 @@ impl Header {
         if self.state.has(RETURNED) {
             return true;
         }
+        let mut discarded = false;
+        let waiting = self.skip_the_unwanted(&mut discarded);
+        if discarded && self.log.reader_is_guarded() {
+            self.made_room(false);
+        }
+        waiting
+    }
+
+    /// Whether a mailbox of the user's own is empty.
+    fn has_no_letter(&self) -> bool {
+        self.custom_mailbox()
+            .is_some_and(|mailbox| contain(|| mailbox.len()).is_ok_and(|length| length == 0))
+    }
+
+    /// Discards what nobody wants any more, up to a message.
+    fn skip_the_unwanted(&self, discarded: &mut bool) -> bool {
         loop {
             // SAFETY: we own the actor and so are the one reader of its log.
             let Peek::Record(first, place) = (unsafe { self.log.peek(self) }) else {
@@ -399,10 +506,12 @@ impl Header {
             };
             // SAFETY: just peeked; the payload is taken by `discard`, or left where it is.
             let (incoming, words) = unsafe { Incoming::read(first, place) };
-            if incoming.table.kind == RecordKind::Message {
+            let in_vain = std::ptr::eq(incoming.table, &BELL) && self.has_no_letter();
+            if incoming.table.kind == RecordKind::Message && !in_vain {
                 return true;
             }
-            // From a timer or a request of an incarnation that is gone: nobody wants it.
+            *discarded = true;
+            // From a timer or a request of an incarnation that is gone, or a bell without a letter.
             // SAFETY: the length of that record, which is discarded once.
             unsafe {
                 self.log.advance(words);

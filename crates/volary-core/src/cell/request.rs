@@ -100,7 +100,9 @@ where
             cell.set_noticed(HOLDING);
         }
         let number = asked.number;
+        let begun = Begun(cell, number);
         let work = asked.poll(Box::pin(ask), then);
+        std::mem::forget(begun);
         let answered = matches!(work, Work::Answered(..));
         asked.keep(cell, work);
         if answered {
@@ -152,7 +154,13 @@ where
         let work = self.work.lock().take();
         let work = match work {
             None => return Step::Done, // cancelled, or woken twice
-            Some(Work::Waiting(ask, then)) => self.poll(ask, then),
+            Some(Work::Waiting(ask, then)) => match contain(|| self.poll(ask, then)) {
+                Ok(work) => work,
+                Err(fault) => {
+                    cell.finish_request(self.number);
+                    return Step::Faulted(fault);
+                }
+            },
             Some(answered) => answered,
         };
         match work {
@@ -251,13 +259,17 @@ impl Header {
 
     fn take_request(&self, number: u64) -> Option<Arc<dyn Due>> {
         let extras = self.extras_if_any()?;
-        let links = &mut *extras.links.lock();
-        let entry = links.requests.remove(&number)?;
-        links.holding -= usize::from(entry.holds_others);
-        if entry.holds_others && links.holding == 0 {
-            self.state.clear(HOLDING);
-        }
-        Some(entry.due)
+        let due = {
+            let links = &mut *extras.links.lock();
+            let entry = links.requests.remove(&number)?;
+            links.holding -= usize::from(entry.holds_others);
+            if entry.holds_others && links.holding == 0 {
+                self.state.clear(HOLDING);
+            }
+            entry.due
+        };
+        self.work_ended();
+        Some(due)
     }
 
     /// Ends all requests without an answer. Called by the owner.
@@ -276,6 +288,15 @@ impl Header {
         let forget = || requests.values().for_each(|entry| entry.due.forget(self));
         // Whoever waits for what a continuation would have answered hears that the actor is gone.
         Host::with(|host| host.with_ending(Ending::Stopped, forget));
+    }
+}
+
+/// A request whose first poll is under way: should that panic, there is no request.
+struct Begun<'a>(&'a Header, u64);
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        drop(self.0.take_request(self.1));
     }
 }
 

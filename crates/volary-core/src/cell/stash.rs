@@ -74,13 +74,13 @@ impl Header {
 
     /// Handles the next message that was taken back.
     pub(crate) fn run_returned(&self, host: &Host) -> Step {
-        let letter = self.with_links(|links| links.returned.pop_front());
+        let (letter, last) = self.with_links(|links| (links.returned.pop_front(), links.returned.is_empty()));
+        if last {
+            self.state.clear(RETURNED);
+        }
         match letter {
             Some(letter) => letter.hand_over(|incoming| deliver(self, host, incoming)),
-            None => {
-                self.state.clear(RETURNED);
-                Step::Done
-            }
+            None => Step::Done,
         }
     }
 

@@ -352,6 +352,7 @@ unsafe fn run<A: Actor, M: Message, C: Conduct<A, M>>(cell: &Header, host: &Host
 unsafe fn run_timed<A: Actor, M: Message, C: Conduct<A, M>>(cell: &Header, host: &Host, incoming: Incoming) -> Step {
     // SAFETY: as in `run`.
     let timed: Timed<M> = unsafe { incoming.take() };
+    cell.note_timer();
     if !cell.is_wanted(&timed) {
         drop_timed(cell, timed);
         return Step::Done;

@@ -69,6 +69,8 @@ pub(crate) struct Host {
     /// Turns run for askers, to time some of them.
     inlined: Cell<u32>,
     short: Cell<u32>,
+    /// A hook of a shutdown is polled.
+    in_hook: Cell<bool>,
     ending: RefCell<Option<Ending>>,
     /// Cells that ended in a turn on this thread; freed once no frame of that turn is left.
     graves: RefCell<Vec<CellRef>>,
@@ -85,6 +87,7 @@ impl Host {
             sent: Cell::new(0),
             inlined: Cell::new(0),
             short: Cell::new(0),
+            in_hook: Cell::new(false),
             ending: RefCell::new(None),
             graves: RefCell::new(Vec::new()),
             pulse: OnceCell::new(),
@@ -179,6 +182,15 @@ impl Host {
         let count = self.inlined.get().wrapping_add(1);
         self.inlined.set(count);
         count
+    }
+
+    pub(crate) fn is_in_hook(&self) -> bool {
+        self.in_hook.get()
+    }
+
+    /// Says whether a hook of a shutdown is being polled; what it was before.
+    pub(crate) fn set_in_hook(&self, in_hook: bool) -> bool {
+        self.in_hook.replace(in_hook)
     }
 
     /// How many messages in a row of actors that are thought to be slow were short.

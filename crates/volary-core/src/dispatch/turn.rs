@@ -9,7 +9,8 @@ use crate::actor::Fault;
 use crate::cell::lifecycle::{self, Alive};
 use crate::cell::passivate;
 use crate::cell::state::{
-    ASLEEP, CONTINUED, CONTROL, DEAD, DRAIN, HIGH, HOLDING, KILL, PAUSED, RETURNED, Rest, SLOW, SUSPENDED, WOKEN,
+    ASLEEP, CONTINUED, CONTROL, DEAD, DRAIN, HIGH, HOLDING, KILL, PASSIVATE, PAUSED, RETURNED, Rest, SLOW, SUSPENDED,
+    WOKEN,
 };
 use crate::cell::{Header, Here, Phase};
 use crate::events::DeadReason;
@@ -152,6 +153,11 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
         }
         if state & ASLEEP != 0 {
             if cell.has_waiting_mail() {
+                // A start is work: one that falls asleep at once must not keep the worker.
+                if mail.left == 0 {
+                    return yielded(cell);
+                }
+                mail.left -= 1;
                 if passivate::wake_up(cell, host) == Alive::No {
                     return TurnEnd::Gone;
                 }
@@ -162,8 +168,11 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
             }
             continue;
         }
-        if state & (CONTINUED | HOLDING | RETURNED) != 0 {
-            if state & (CONTINUED | HOLDING) == HOLDING {
+        // An answer that went round a closed mailbox waits until that is empty, as it would have in it.
+        let answers = state & (CONTINUED | HOLDING) == CONTINUED | HOLDING
+            || state & (CONTINUED | RETURNED) == CONTINUED && !cell.log.has_mail();
+        if answers || state & (HOLDING | RETURNED) != 0 {
+            if !answers && state & HOLDING != 0 {
                 // Only an answer brings it on.
                 mail.note(cell);
                 cell.state.begin_rest();
@@ -178,9 +187,10 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
             }
             mail.left -= 1;
             mail.handled += 1;
-            let step = if state & CONTINUED != 0 {
+            let step = if answers {
                 cell.run_continued(host)
             } else {
+                mail.begun += 1;
                 cell.run_returned(host)
             };
             if !matches!(step, Step::Done) && lifecycle::after_step(cell, host, step) == Alive::No {
@@ -217,7 +227,13 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
                 std::hint::spin_loop();
             }
             Pause::Empty => {
-                if mail.linger() {
+                if mail.linger() || state & CONTINUED != 0 {
+                    continue;
+                }
+                if state & PASSIVATE != 0 && mail.begun > 0 && !mail.told {
+                    // It was told to go, and has handled the message that it was started for.
+                    mail.told = true;
+                    cell.state.set(CONTROL);
                     continue;
                 }
                 if state & DRAIN != 0 && cell.phase.get() == Phase::Running && cell.requests() == 0 {
@@ -265,7 +281,12 @@ enum Pause {
 struct Mail {
     /// How many more may be handled.
     left: u32,
+    /// Steps that were taken: messages, answers, and handlers that went on.
     handled: u32,
+    /// How many of these were messages.
+    begun: u32,
+    /// It was looked at whether one that was told to go can.
+    told: bool,
     /// How many of them were noted as activity.
     noted: u32,
     /// How many there were when the turn began. More than these came while it lasted, from another
@@ -286,6 +307,8 @@ impl Mail {
         Mail {
             left,
             handled: 0,
+            begun: 0,
+            told: false,
             noted: 0,
             expected: if budget > LINGER_AFTER { cell.log.depth() } else { 0 },
             lingered_at: 0,
@@ -306,6 +329,7 @@ impl Mail {
                     }
                     self.left -= 1;
                     self.handled += 1;
+                    self.begun += 1;
                     // SAFETY: just peeked; the payload is taken once, by `deliver`.
                     let (incoming, words) = unsafe { Incoming::read(first, place) };
                     // SAFETY: the length of that record.
@@ -353,7 +377,7 @@ impl Mail {
     #[inline]
     fn note(&mut self, cell: &Header) {
         if self.handled > self.noted && cell.log.is_watched() {
-            cell.note_activity(self.handled - self.noted);
+            cell.note_activity(std::mem::take(&mut self.begun));
             self.noted = self.handled;
         }
     }

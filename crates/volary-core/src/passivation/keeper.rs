@@ -49,18 +49,31 @@ impl Keeper {
         self.eviction.is_some_and(|eviction| eviction.bytes.is_some())
     }
 
-    /// An actor has started, or holds another number of bytes than before. If there are too many now, others are told to go.
-    pub(crate) fn update(&self, cell: &Header, bytes: u64) {
-        let Some(eviction) = self.eviction else { return };
-        let leaving = {
+    /// An actor has started, or holds another number of bytes than before. If there are too many now, others are told to
+    /// go; false if not enough of them can.
+    pub(crate) fn update(&self, cell: &Header, bytes: u64) -> bool {
+        self.change(Some((cell, bytes)))
+    }
+
+    /// Looks again whether there are too many.
+    pub(crate) fn look(&self) -> bool {
+        self.change(None)
+    }
+
+    fn change(&self, change: Option<(&Header, u64)>) -> bool {
+        let Some(eviction) = self.eviction else { return true };
+        let (leaving, enough) = {
             let awake = &mut *self.awake.lock();
-            awake.update(cell, bytes);
-            awake.make_room(&eviction, cell.id)
+            if let Some((cell, bytes)) = change {
+                awake.update(cell, bytes);
+            }
+            awake.make_room(&eviction, change.map(|(cell, _)| cell.id))
         };
         // Outside of the lock: an actor may be run by whoever wakes it.
         for cell in leaving {
             cell.evict();
         }
+        enough
     }
 
     /// An actor has ended or fallen asleep.
@@ -124,8 +137,8 @@ impl Awake {
         Some(&member.cell)
     }
 
-    /// Those who must go so that the limits hold, with something to spare. The newcomer stays.
-    fn make_room(&mut self, eviction: &Eviction, newcomer: u64) -> Vec<CellRef> {
+    /// Those who must go so that the limits hold, with something to spare, and whether they are enough. The newcomer stays.
+    fn make_room(&mut self, eviction: &Eviction, newcomer: Option<u64>) -> (Vec<CellRef>, bool) {
         let excess = |limit: Option<u64>, held: u64| match limit {
             Some(limit) if held > limit => (held - limit).max(limit.saturating_mul(eviction.percent) / 100),
             _ => 0,
@@ -136,12 +149,12 @@ impl Awake {
             bytes: excess(eviction.bytes, self.bytes - self.leaving_bytes),
         };
         if excess.actors == 0 && excess.bytes == 0 {
-            return Vec::new();
+            return (Vec::new(), true);
         }
         let candidates = self
             .members
             .iter()
-            .filter(|(id, member)| **id != newcomer && !member.leaving);
+            .filter(|(id, member)| Some(**id) != newcomer && !member.leaving);
         let candidates = candidates.filter_map(|(id, member)| {
             let (last_active, handled) = member.cell.use_so_far()?;
             Some(Candidate {
@@ -152,9 +165,13 @@ impl Awake {
             })
         });
         let chosen = choose(candidates.collect(), eviction.order, excess);
-        chosen
+        let leaving: Vec<CellRef> = chosen
             .into_iter()
             .filter_map(|id| self.set_leaving(id, true).cloned())
-            .collect()
+            .collect();
+        let fits = |limit: Option<u64>, held: u64| limit.is_none_or(|limit| held <= limit);
+        let enough = fits(eviction.actors, self.members.len() as u64 - self.leaving)
+            && fits(eviction.bytes, self.bytes - self.leaving_bytes);
+        (leaving, enough)
     }
 }

@@ -110,10 +110,10 @@ impl<'a, M: Message> IntoFuture for Ask<'a, M> {
         let state = match post(self.target, self.table, envelope, self.message) {
             Ok(()) => State::Fresh(slot),
             Err((refusal, message)) => {
-                drop(message);
                 system.count_refused();
                 // SAFETY: the record was not written, so both shares are still ours.
                 unsafe { ReplySlot::free(slot) };
+                drop(message); // the user's code, and last
                 State::Refused(refusal)
             }
         };

@@ -433,9 +433,6 @@ fn extras_for(system: &SystemCore, props: &Props) -> Result<Option<Box<Extras>>,
         bound,
         custom: props.mailbox.make(),
     };
-    let own_dispatcher = (props.dispatcher == Dispatcher::Pinned)
-        .then(|| system.pinned_thread())
-        .flatten();
     if props.stash == Some(0) {
         return Err(SpawnError::Stash);
     }
@@ -444,6 +441,9 @@ fn extras_for(system: &SystemCore, props: &Props) -> Result<Option<Box<Extras>>,
     }
     props.reentrancy.validate()?;
     props.passivation.validate()?;
+    let own_dispatcher = (props.dispatcher == Dispatcher::Pinned)
+        .then(|| system.pinned_thread())
+        .flatten();
     let usual = !mailbox.is_guarded()
         && own_dispatcher.is_none()
         && props.supervision.is_none()

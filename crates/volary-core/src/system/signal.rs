@@ -72,6 +72,6 @@ impl ActorSystem {
     /// # Errors
     /// What that stop reported.
     pub async fn stopped(&self) -> Result<(), StopError> {
-        poll_fn(|task| self.core.stopping.poll(task)).await
+        self.core.stopping.ended().await
     }
 }

@@ -1,6 +1,7 @@
 //! The way down: the phases of the shutdown with the actors among them, then dispatchers, threads,
 //! runtime. Best effort within the timeouts, and every problem is reported.
 
+use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -33,7 +34,9 @@ pub(super) struct Stopping {
 struct Inner {
     begun: bool,
     result: Option<Result<(), StopError>>,
-    waiting: Vec<Waker>,
+    /// Who waits for the end, by their numbers.
+    waiting: BTreeMap<u64, Waker>,
+    next: u64,
     problems: Vec<StopProblem>,
     faults: usize,
 }
@@ -79,19 +82,54 @@ impl Stopping {
             });
             std::mem::take(&mut inner.waiting)
         };
-        waiting.into_iter().for_each(wake);
+        waiting.into_values().for_each(wake);
     }
 
-    pub(super) fn poll(&self, task: &mut Context<'_>) -> Poll<Result<(), StopError>> {
-        let mut inner = self.inner.lock();
-        match &inner.result {
-            Some(result) => Poll::Ready(result.clone()),
-            None => {
-                if !inner.waiting.iter().any(|waker| waker.will_wake(task.waker())) {
-                    inner.waiting.push(task.waker().clone());
+    /// Waits for the end.
+    pub(super) fn ended(&self) -> Ending<'_> {
+        Ending {
+            stopping: self,
+            place: None,
+        }
+    }
+}
+
+/// Waits for the stop of a system; given up, it leaves nothing behind.
+pub(super) struct Ending<'a> {
+    stopping: &'a Stopping,
+    place: Option<u64>,
+}
+
+impl Future for Ending<'_> {
+    type Output = Result<(), StopError>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        let waker = task.waker().clone(); // not under the lock: it is anybody's code
+        let (result, before) = {
+            let inner = &mut *self.stopping.inner.lock();
+            match &inner.result {
+                Some(result) => (Some(result.clone()), None),
+                None => {
+                    let place = self.place.unwrap_or_else(|| {
+                        inner.next += 1;
+                        inner.next
+                    });
+                    let before = inner.waiting.insert(place, waker);
+                    self.place = Some(place);
+                    (None, before)
                 }
-                Poll::Pending
             }
+        };
+        drop(before);
+        result.map_or(Poll::Pending, Poll::Ready)
+    }
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        if let Some(place) = self.place {
+            let waker = self.stopping.inner.lock().waiting.remove(&place);
+            drop(waker);
         }
     }
 }
@@ -99,7 +137,7 @@ impl Stopping {
 /// Stops the system and waits for it; from inside a handler, which must itself end first, it only
 /// begins.
 pub(super) async fn stop(core: Arc<SystemCore>) -> Result<(), StopError> {
-    let inside = Host::with(|host| host.ambient().id != 0).unwrap_or(false);
+    let inside = Host::with(|host| host.ambient().id != 0 || host.is_in_hook()).unwrap_or(false);
     if core.stopping.begin() {
         core.shutdown.begin(core.now(), core.settings().shutdown_timeout());
         let unfinished = Unfinished(core.clone());
@@ -112,7 +150,7 @@ pub(super) async fn stop(core: Arc<SystemCore>) -> Result<(), StopError> {
     if inside {
         return Ok(());
     }
-    poll_fn(|task| core.stopping.poll(task)).await
+    core.stopping.ended().await
 }
 
 /// Ends a stop whose task was dropped: the runtime it should have run on is gone.
@@ -161,7 +199,7 @@ async fn go_down(core: Arc<SystemCore>) {
     loop {
         match core.shutdown.next(core.now()) {
             Step::Run { phase, hook } => shutdown::run(&core, &phase, hook).await,
-            Step::Pass { phase, hook, why } => core.stopping.report(hook.not_run(phase, why)),
+            Step::Pass { phase, hook, why } => shutdown::pass(&core, phase, hook, why).await,
             Step::Work(work) => {
                 if let Some(guardians) = core.guardians() {
                     do_work(&core, work, &guardians).await;

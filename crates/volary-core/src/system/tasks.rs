@@ -117,6 +117,7 @@ pub(crate) fn spawn_for(cell: &Header, future: impl Future<Output = ()> + Send +
         on_end: Some(Box::new(move || {
             if let Some(owner) = owner.upgrade() {
                 let _ended = owner.with_links(|links| links.tasks.remove(&key));
+                owner.work_ended();
             }
         })),
     };

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::hook::{Action, BoxError, BoxRun};
 use crate::actor::Fault;
-use crate::dispatch::{contain, wake};
+use crate::dispatch::{Host, contain, wake};
 use crate::env::Env;
 use crate::sync::Mutex;
 
@@ -84,6 +84,8 @@ struct Run {
 impl Run {
     /// Calls the user's code; whatever it does, this returns.
     fn advance(&mut self, task: &mut Context<'_>) -> Poll<Result<(), String>> {
+        // A hook that stops the system must not wait for itself.
+        let before = Host::with(|host| host.set_in_hook(true));
         let polled = contain(|| {
             let action = &mut self.action;
             let run = self.run.get_or_insert_with(|| match action {
@@ -92,6 +94,7 @@ impl Run {
             });
             run.as_mut().poll(task)
         });
+        Host::with(|host| host.set_in_hook(before.unwrap_or(false)));
         match polled {
             Ok(Poll::Pending) => Poll::Pending,
             Ok(Poll::Ready(result)) => Poll::Ready(result.map_err(in_words)),

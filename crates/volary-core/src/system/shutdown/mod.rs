@@ -38,4 +38,4 @@ pub use phase::{ACTORS, AFTER_ACTORS, DRAIN, INTAKE, PhaseError, PhasePlace, UNR
 pub(super) use phase::{Work, plan};
 pub(super) use quiet::drain;
 pub use readiness::{Readiness, Unready};
-pub(super) use retry::run;
+pub(super) use retry::{pass, run};

@@ -1,13 +1,15 @@
 //! A hook from its first attempt to its end, and what is said about it.
 
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use super::attempt::{Attempt, Ended};
 use super::course::CutShort;
 use super::hook::{Action, ShutdownHook, Verdict};
 use super::patience::{last_wait, wait};
+use crate::dispatch::wake;
+use crate::sync::Mutex;
 use crate::system::core::SystemCore;
 use crate::system::problem::StopProblem;
 
@@ -57,14 +59,66 @@ pub(in crate::system) async fn run(core: &Arc<SystemCore>, phase: &str, hook: Sh
             None => unreachable!("without its action it was not to be tried again"),
         }
     };
-    if rest.is_none() {
-        core.stopping.report(StopProblem::HookStuck {
-            phase: phase.to_owned(),
-            hook: name.clone(),
-        });
+    match rest {
+        Some(action) => dismiss(core, phase, &name, action).await,
+        None => core.stopping.report(stuck(phase, &name)),
     }
     if verdict == Verdict::Fail {
         core.shutdown.fail(name);
+    }
+}
+
+/// A hook is not run. What it holds is dropped as if it had been.
+pub(in crate::system) async fn pass(core: &Arc<SystemCore>, phase: String, hook: ShutdownHook, why: CutShort) {
+    let ShutdownHook { name, action, .. } = hook;
+    dismiss(core, &phase, &name, action).await;
+    let hook = name;
+    core.stopping.report(StopProblem::HookNotRun { phase, hook, why });
+}
+
+/// Drops what a hook holds, in a task of its own: that is the program's code, and may block.
+async fn dismiss(core: &Arc<SystemCore>, phase: &str, name: &str, action: Action) {
+    let dropped = Arc::new(Dropped::default());
+    let signal = dropped.clone();
+    core.env().spawn(Box::pin(async move {
+        drop(action);
+        signal.set();
+    }));
+    if last_wait(core, |task| dropped.poll(task)).await.is_none() {
+        core.stopping.report(stuck(phase, name));
+    }
+}
+
+fn stuck(phase: &str, name: &str) -> StopProblem {
+    StopProblem::HookStuck {
+        phase: phase.to_owned(),
+        hook: name.to_owned(),
+    }
+}
+
+#[derive(Default)]
+struct Dropped(Mutex<(bool, Option<Waker>)>);
+
+impl Dropped {
+    fn set(&self) {
+        let waker = {
+            let mut dropped = self.0.lock();
+            dropped.0 = true;
+            dropped.1.take()
+        };
+        if let Some(waker) = waker {
+            wake(waker);
+        }
+    }
+
+    fn poll(&self, task: &mut Context<'_>) -> Poll<()> {
+        let waker = task.waker().clone();
+        let mut dropped = self.0.lock();
+        if dropped.0 {
+            return Poll::Ready(());
+        }
+        dropped.1 = Some(waker);
+        Poll::Pending
     }
 }
 
