@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use super::choice::Strategy;
-use super::clock::Bridge;
+use super::env::Bridge;
 use super::report::timeline;
 use super::trace::{Difference, Keep};
 use super::world::{Beginning, World};

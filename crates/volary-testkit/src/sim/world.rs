@@ -19,7 +19,8 @@ use std::time::Duration;
 use volary::{ActorSystem, BoxTask, Driver};
 
 use super::choice::{Chooser, Random, Strategy};
-use super::clock::{Bridge, NEVER, NodeClock};
+use super::clock::NodeClock;
+use super::env::{Bridge, NEVER};
 use super::network::Network;
 use super::trace::{Keep, NodeNumber, Trace};
 

@@ -1,9 +1,13 @@
 //! The environment of a simulated node.
 
+mod bridge;
+
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
 use volary::{ActorId, BoxTask, Driver, Env, Moment, Observed, What};
+
+pub(crate) use bridge::{Bridge, NEVER};
 
 use super::trace::NodeNumber;
 use super::world::World;
