@@ -1,10 +1,14 @@
-//! Probes, virtual time and a deterministic simulator for Volary actors.
+//! What tests of Volary actors need beyond the actors themselves.
 //!
-//! [`Sim`] runs whole systems of actors under thousands of seeds: see [`sim`].
+//! - [`Sim`] runs whole systems of actors under thousands of seeds: see [`sim`].
+//! - [`check`] judges what a test has recorded: was it linearizable, was there one owner at a time, is every message
+//!   accounted for?
 #![forbid(unsafe_code)]
 
+pub mod check;
 pub mod sim;
 
+pub use check::{Activations, Checker, History, Ledger, Model, Tally};
 pub use sim::Sim;
 
 /// The chapter of the book about the simulator, so that its programs are run.
