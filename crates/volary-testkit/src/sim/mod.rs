@@ -61,6 +61,7 @@ pub use chaos::Chaos;
 pub use check::{Check, FailedRun, Summary, Verdict};
 pub use choice::Strategy;
 pub use clock::Clock;
+pub(crate) use env::short;
 pub use network::Link;
 pub use node::Node;
 pub use wire::Wire;
