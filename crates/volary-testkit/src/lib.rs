@@ -6,10 +6,12 @@
 //! - [`Sim`] runs whole systems of actors under thousands of seeds: see [`sim`].
 //! - [`check`] judges what a test has recorded: was it linearizable, was there one owner at a time, is every message
 //!   accounted for?
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod check;
 pub mod fake;
+#[doc(hidden)]
+pub mod interposed;
 pub mod kit;
 pub mod probe;
 pub mod sim;

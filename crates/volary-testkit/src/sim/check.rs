@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use super::choice::Strategy;
 use super::env::Bridge;
+use super::current::Here;
+use super::interpose::Seeded;
 use super::report::timeline;
 use super::trace::{Difference, Keep};
 use super::world::{Beginning, World};
@@ -294,10 +296,12 @@ impl Check {
         let wanted = std::env::var("VOLARY_SEED").ok().and_then(|seed| seed.parse().ok());
         let (first, seeds) = wanted.map_or((self.first, self.seeds), |seed| (seed, 1));
         let (next, steps, twice) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-        let failed: Mutex<Option<u64>> = Mutex::new(None);
-        let lowest = |seed: u64| {
+        let failed: Mutex<Option<(u64, Option<Difference>)>> = Mutex::new(None);
+        let lowest = |seed: u64, difference: Option<Difference>| {
             let mut failed = failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            *failed = Some(failed.map_or(seed, |before| before.min(seed)));
+            if failed.as_ref().is_none_or(|(before, _)| seed < *before) {
+                *failed = Some((seed, difference));
+            }
         };
         let search = || {
             loop {
@@ -306,7 +310,8 @@ impl Check {
                 let beyond = failed
                     .lock()
                     .unwrap_or_else(std::sync::PoisonError::into_inner)
-                    .is_some_and(|seed| seed < first + index);
+                    .as_ref()
+                    .is_some_and(|(seed, _)| *seed < first + index);
                 if index >= seeds || beyond {
                     return;
                 }
@@ -319,7 +324,7 @@ impl Check {
                 let one = in_own_thread(&self.beginning(seed, keep), &scenario);
                 steps.fetch_add(one.steps, SeqCst);
                 if one.why.is_some() {
-                    lowest(seed);
+                    lowest(seed, None);
                     continue;
                 }
                 if again {
@@ -330,7 +335,7 @@ impl Check {
                     };
                     let two = in_own_thread(&self.beginning(seed, keep), &scenario);
                     if two.difference.is_some() {
-                        lowest(seed);
+                        lowest(seed, two.difference);
                     }
                 }
             }
@@ -340,9 +345,9 @@ impl Check {
                 scope.spawn(search);
             }
         });
-        let failed = *failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let failed = failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         match failed {
-            Some(seed) => Err(self.explain(seed, seed - first, &scenario)),
+            Some((seed, difference)) => Err(self.explain(seed, seed - first, difference, &scenario)),
             None => Ok(Summary {
                 seeds,
                 steps: steps.into_inner(),
@@ -352,7 +357,13 @@ impl Check {
     }
 
     /// Runs a failed seed again, to keep its story, and with fewer faults for as long as it fails.
-    fn explain<F, V>(&self, seed: u64, before: u64, scenario: &(impl Fn(Sim) -> F + Send + Sync)) -> FailedRun
+    fn explain<F, V>(
+        &self,
+        seed: u64,
+        before: u64,
+        difference: Option<Difference>,
+        scenario: &(impl Fn(Sim) -> F + Send + Sync),
+    ) -> FailedRun
     where
         F: Future<Output = V>,
         V: Verdict,
@@ -379,10 +390,12 @@ impl Check {
             steps: second.steps,
             seeds_before: before,
         };
-        if let Some(Difference { step, line }) = second.difference {
+        // One that was seen once may not come again: what a process does only once, for example.
+        if let Some(Difference { step, line }) = second.difference.or(difference) {
             failed.why = format!(
                 "nondeterminism at step {step}, {line}. Two runs of one seed are not the same: look for a `HashMap` that \
-                 is iterated, the real clock, threads, or randomness that is not from `ctx`"
+                 is iterated, the real clock, threads, or randomness that is not from `ctx`; `interpose!` makes most of it \
+                 the seed's"
             );
             return failed;
         }
@@ -477,6 +490,8 @@ pub(crate) fn run_here<F: Future>(
 }
 
 fn run_world<F: Future>(beginning: Beginning, scenario: impl FnOnce(Sim) -> F) -> (Result<F::Output, String>, Ended) {
+    // First of all: tokio has maps, too.
+    let _seeded = Seeded::new(beginning.seed);
     let bridge = match Bridge::new() {
         Ok(bridge) => bridge,
         Err(error) => return (Err(format!("no clock for tokio's timers: {error}")), Ended::default()),
@@ -484,7 +499,14 @@ fn run_world<F: Future>(beginning: Beginning, scenario: impl FnOnce(Sim) -> F) -
     let _entered = bridge.enter();
     let world = World::new(beginning, bridge.handle());
     let sim = Sim { world: world.clone() };
-    let result = panics::caught(AssertUnwindSafe(|| world.run(&bridge, scenario(sim)))).and_then(|ended| ended);
+    let run = || {
+        let main = {
+            let _here = Here::enter(&world, None);
+            scenario(sim)
+        };
+        world.run(&bridge, main)
+    };
+    let result = panics::caught(AssertUnwindSafe(run)).and_then(|ended| ended);
     if let Err(why) = &result {
         world.fail(why.clone());
     }

@@ -34,15 +34,22 @@
 //!
 //! Not deterministic, and therefore found and reported: `tokio::spawn` (use `ctx.spawn` or [`Node::spawn`]) and tokio's I/O (use a
 //! [`Wire`], or a trait of yours). What no simulator can see, such as the order of a `HashMap` or the real clock, shows when
-//! [`Sim::check`] runs a sample of seeds twice: "nondeterminism at step N".
+//! [`Sim::check`] runs a sample of seeds twice: "nondeterminism at step N". [`interpose!`](crate::interpose) in a test
+//! binary makes those two, and the randomness of other crates, part of the seed. Not so tokio's own, from which its `select!`
+//! draws unless it is `biased`, and its `watch` channel whom of several it wakes first.
+//!
+//! A library whose runtime is a set of static functions finds the node that it runs on with [`current`].
 
 mod chaos;
 mod check;
 mod choice;
 mod clock;
+mod current;
 mod env;
+pub(crate) mod interpose;
 mod network;
 mod node;
+mod packet;
 mod panics;
 mod report;
 mod trace;
@@ -62,6 +69,7 @@ pub use check::{Check, FailedRun, Summary, Verdict};
 pub use choice::Strategy;
 pub use clock::Clock;
 pub(crate) use env::short;
+pub use current::current;
 pub use network::Link;
 pub use node::Node;
 pub use wire::Wire;
@@ -255,10 +263,7 @@ impl Sim {
     /// # });
     /// ```
     pub fn sleep(&self, time: Duration) -> impl Future<Output = ()> + Send + 'static {
-        let bell = Arc::new(Bell::default());
-        let ringer = bell.clone();
-        self.world.after(time, Box::new(move |_| ringer.ring()));
-        Ringing(bell)
+        self.world.sleep(time)
     }
 
     /// Writes a line into the timeline.
@@ -477,6 +482,15 @@ impl fmt::Debug for Sim {
             .field("seed", &self.seed())
             .field("now", &self.now())
             .finish_non_exhaustive()
+    }
+}
+
+impl World {
+    fn sleep(&self, time: Duration) -> Ringing {
+        let bell = Arc::new(Bell::default());
+        let ringer = bell.clone();
+        self.after(time, Box::new(move |_| ringer.ring()));
+        Ringing(bell)
     }
 }
 

@@ -4,11 +4,13 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
-use volary::{ActorSystem, SystemBuilder};
+use volary::{ActorSystem, Env, Moment, SystemBuilder};
 
 use super::clock::Clock;
 use super::env::NodeEnv;
+use super::packet::Packet;
 use super::trace::NodeNumber;
 use super::world::World;
 
@@ -123,6 +125,100 @@ impl Node {
         if self.is_up() {
             self.world.spawn(Some(self.number), Box::pin(future));
         }
+    }
+
+    /// What its monotonic clock shows.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_testkit::Sim;
+    /// # Sim::new(1).run(|sim| async move {
+    /// let node = sim.node("a");
+    /// let began = node.now();
+    /// sim.sleep(Duration::from_secs(5)).await;
+    /// assert!(node.now().since(began) >= Duration::from_secs(5));
+    /// # });
+    /// ```
+    #[must_use]
+    pub fn now(&self) -> Moment {
+        self.env().now()
+    }
+
+    /// Waits by the clock of this node, which may not go right.
+    ///
+    /// Cancel safe: dropping it ends the waiting and nothing else.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_testkit::{Sim, sim::Clock};
+    /// # Sim::new(1).run(|sim| async move {
+    /// let node = sim.node("a");
+    /// node.set_clock(Clock::true_time().drifting(500_000)); // half as fast again
+    /// node.sleep(Duration::from_secs(3)).await;
+    /// assert!(sim.now() < Duration::from_millis(2_001));
+    /// # });
+    /// ```
+    pub fn sleep(&self, time: Duration) -> impl Future<Output = ()> + Send + 'static {
+        let (node, end) = (self.clone(), self.now() + time);
+        async move {
+            // Again, if the clock was changed meanwhile.
+            while node.now() < end {
+                let left = {
+                    let inner = node.world.inner();
+                    let at = inner.nodes[node.number.0 as usize].clock.world(end);
+                    at.saturating_sub(inner.now).max(Duration::from_nanos(1))
+                };
+                node.world.sleep(left).await;
+            }
+        }
+    }
+
+    /// A random number, from the seed.
+    ///
+    /// ```
+    /// # use volary_testkit::Sim;
+    /// # Sim::new(1).run(|sim| async move {
+    /// let dice = sim.node("a").random() % 6 + 1;
+    /// # });
+    /// ```
+    #[must_use]
+    pub fn random(&self) -> u64 {
+        self.env().random()
+    }
+
+    /// Writes a line into the timeline, as something that happened here.
+    ///
+    /// ```
+    /// # use volary_testkit::Sim;
+    /// # Sim::new(1).run(|sim| async move {
+    /// sim.node("a").note("is the leader now");
+    /// # });
+    /// ```
+    pub fn note(&self, what: impl fmt::Display) {
+        self.world.note(Some(self.number), format_args!("{what}"));
+    }
+
+    /// Sends a packet to another node: late, lost or twice, as the [`Link`](super::Link) between them says. At the other end
+    /// `arrive` runs once for each copy that gets there. Messages of actors go by [`Wire`](super::Wire); this is for code
+    /// that brings a protocol of its own.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_testkit::Sim;
+    /// # Sim::new(1).run(|sim| async move {
+    /// let (a, b) = (sim.node("a"), sim.node("b"));
+    /// a.send(&b, "ping", |a, b| b.send(&a, "pong", |_, a| a.note("heard of b")));
+    /// sim.sleep(Duration::from_millis(10)).await;
+    /// # });
+    /// ```
+    pub fn send(&self, to: &Node, name: impl Into<String>, arrive: impl FnOnce(Node, Node) + Clone + Send + 'static) {
+        let packet = Packet {
+            from: self.number,
+            to: to.number,
+            name: Arc::from(name.into()),
+        };
+        let (from, to) = (self.clone(), to.clone());
+        packet.send(&self.world, move |_| arrive(from, to));
     }
 
     /// Says what the node does when it starts, now and after each [`restart`](Node::restart), and does it.

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::time::Duration;
 
-use volary::{Message, Recipient};
+use volary::Message;
 
 use super::env::short;
+use super::packet::Packet;
 use super::trace::NodeNumber;
 use super::world::World;
 
@@ -63,36 +63,24 @@ impl<M: Message + Clone> Wire<M> {
     /// # });
     /// ```
     pub fn tell(&self, message: M) {
-        let name = short(std::any::type_name::<M>());
-        let arrivals = {
-            let inner = &mut *self.world.inner();
-            if !inner.nodes[self.from.0 as usize].up {
-                return; // a dead node sends nothing
-            }
-            let (now, from, to) = (inner.now, self.from, self.to);
-            let arrivals = inner.network.send(now, from, to, &mut inner.chance);
-            let target = inner.node_name(to).to_owned();
-            let fate = match arrivals.len() {
-                0 => ", lost",
-                1 => "",
-                _ => ", twice",
-            };
-            inner
-                .trace
-                .note(now, Some(from), None, format_args!("sends {name} to {target}{fate}"));
-            arrivals
+        let name: Arc<str> = Arc::from(short(std::any::type_name::<M>()));
+        let packet = Packet {
+            from: self.from,
+            to: self.to,
+            name: name.clone(),
         };
-        let mut copies = vec![message; arrivals.len()];
-        for at in arrivals {
-            let Some(message) = copies.pop() else { continue };
-            let delay = at.saturating_sub(self.world.now());
-            self.world.after(delay, self.arrival(message));
-        }
-    }
-
-    fn arrival(&self, message: M) -> super::world::Happening {
-        let (from, to, path) = (self.from, self.to, self.path.clone());
-        Box::new(move |world| arrive(world, from, to, &path, message))
+        let (to, path) = (self.to, self.path.clone());
+        packet.send(&self.world, move |world| {
+            let systems = world.inner().nodes[to.0 as usize].systems.clone();
+            match systems.iter().find_map(|system| system.recipient::<M>(&path)) {
+                Some(recipient) => {
+                    if recipient.tell(message).is_err() {
+                        world.note(Some(to), format_args!("{path} refuses {name}"));
+                    }
+                }
+                None => world.note(Some(to), format_args!("{name} finds nobody at {path}")),
+            }
+        });
     }
 
     /// The nodes at its ends, and the path.
@@ -116,48 +104,6 @@ impl<M: Message + Clone> Wire<M> {
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
-    }
-}
-
-/// How long a packet waits at the door of a machine that stands still before it is looked at again.
-const DOORSTEP: Duration = Duration::from_millis(1);
-
-/// What becomes of a packet at the other end.
-enum Fate<M: Message> {
-    Taken(Option<Recipient<M>>),
-    Later,
-    Lost(&'static str),
-}
-
-fn arrive<M: Message + Clone>(world: &Arc<World>, from: NodeNumber, to: NodeNumber, path: &Arc<str>, message: M) {
-    let name = short(std::any::type_name::<M>());
-    let fate = {
-        let inner = world.inner();
-        let node = &inner.nodes[to.0 as usize];
-        if inner.network.is_cut(from, to) {
-            Fate::Lost("the link was cut meanwhile")
-        } else if !node.up {
-            Fate::Lost("the node is down")
-        } else if node.paused {
-            Fate::Later
-        } else {
-            let systems = node.systems.clone();
-            drop(inner);
-            Fate::Taken(systems.iter().find_map(|system| system.recipient::<M>(path)))
-        }
-    };
-    match fate {
-        Fate::Taken(Some(recipient)) => {
-            if recipient.tell(message).is_err() {
-                world.note(Some(to), format_args!("{path} refuses {name}"));
-            }
-        }
-        Fate::Taken(None) => world.note(Some(to), format_args!("{name} finds nobody at {path}")),
-        Fate::Lost(why) => world.note(Some(to), format_args!("{name} is lost: {why}")),
-        Fate::Later => {
-            let path = path.clone();
-            world.after(DOORSTEP, Box::new(move |world| arrive(world, from, to, &path, message)));
-        }
     }
 }
 

@@ -11,16 +11,19 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use volary::{ActorSystem, BoxTask, Driver};
+use volary::{ActorSystem, BoxTask, Driver, Moment};
 
 use super::choice::{Chooser, Random, Strategy};
 use super::clock::NodeClock;
 use super::env::{Bridge, NEVER};
+use super::current::Here;
+use super::env::EPOCH;
+use super::interpose::Clocks;
 use super::network::Network;
 use super::trace::{Keep, NodeNumber, Trace};
 
@@ -149,6 +152,22 @@ impl World {
 
     pub(crate) fn now(&self) -> Duration {
         self.inner().now
+    }
+
+    /// What the clocks of a node show, or those of the world.
+    pub(crate) fn clocks(&self, node: Option<NodeNumber>) -> Clocks {
+        let inner = self.inner();
+        let clock = node.map_or_else(NodeClock::default, |node| inner.nodes[node.0 as usize].clock);
+        let calendar = EPOCH.as_nanos() as i128 + clock.calendar(inner.now);
+        Clocks {
+            monotonic: clock.moment(inner.now).since(Moment::ZERO),
+            calendar: Duration::from_nanos(u64::try_from(calendar).unwrap_or(0)),
+        }
+    }
+
+    /// Time goes by.
+    pub(crate) fn pass(&self, time: Duration) {
+        self.inner().now += time;
     }
 
     fn make_ready(&self, task: u64) {
@@ -297,7 +316,10 @@ impl World {
             match self.choose(flag.ready.load(std::sync::atomic::Ordering::SeqCst)) {
                 Some(Choice::Main) => {
                     flag.ready.store(false, std::sync::atomic::Ordering::SeqCst);
-                    if let Poll::Ready(output) = main.as_mut().poll(&mut Context::from_waker(&waker)) {
+                    let here = Here::enter(self, None);
+                    let polled = main.as_mut().poll(&mut Context::from_waker(&waker));
+                    drop(here);
+                    if let Poll::Ready(output) = polled {
                         self.check_invariants();
                         return match self.inner().failure.clone() {
                             Some(why) => Err(why),
@@ -305,9 +327,11 @@ impl World {
                         };
                     }
                 }
-                Some(Choice::Task(id, mut future, waker)) => {
+                Some(Choice::Task(id, node, mut future, waker)) => {
+                    let here = Here::enter(self, node);
                     let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
                     self.put_back(id, polled.is_pending().then_some(future));
+                    drop(here);
                     if bridge.strays() > 0 {
                         self.report_stray(id);
                     }
@@ -364,7 +388,10 @@ impl World {
                 }
             };
             match due {
-                Some(Due::Event(what)) => what(self),
+                Some(Due::Event(what)) => {
+                    let _here = Here::enter(self, None);
+                    what(self);
+                }
                 Some(Due::Timers(node)) => self.drive(node),
                 None => return,
             }
@@ -372,7 +399,8 @@ impl World {
     }
 
     /// Fires the timers of a node that are due.
-    fn drive(&self, node: NodeNumber) {
+    fn drive(self: &Arc<Self>, node: NodeNumber) {
+        let _here = Here::enter(self, Some(node));
         let (drivers, moment) = {
             let inner = &mut *self.inner();
             let now = inner.now;
@@ -441,7 +469,7 @@ impl World {
                 let (waker, node) = (task.waker.clone(), task.node);
                 inner.current = node;
                 inner.spend();
-                return Some(Choice::Task(id, future, waker));
+                return Some(Choice::Task(id, node, future, waker));
             }
         }
     }
@@ -488,7 +516,7 @@ enum Due {
 
 enum Choice {
     Main,
-    Task(u64, Pin<Box<dyn Future<Output = ()> + Send>>, Waker),
+    Task(u64, Option<NodeNumber>, BoxTask, Waker),
 }
 
 struct MainWaker {

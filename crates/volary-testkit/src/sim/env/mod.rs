@@ -13,7 +13,7 @@ use super::trace::NodeNumber;
 use super::world::World;
 
 /// The calendar begins on 1 January 2030: a date that no test mistakes for the real one.
-const EPOCH: Duration = Duration::from_secs(1_893_456_000);
+pub(crate) const EPOCH: Duration = Duration::from_secs(1_893_456_000);
 
 /// What one incarnation of a node gives its actor systems.
 #[derive(Clone)]
@@ -44,10 +44,7 @@ impl Env for NodeEnv {
     }
 
     fn wall(&self) -> SystemTime {
-        let inner = self.world.inner();
-        let shown = inner.nodes[self.node.0 as usize].clock.calendar(inner.now);
-        let nanos = EPOCH.as_nanos() as i128 + shown;
-        SystemTime::UNIX_EPOCH + Duration::from_nanos(u64::try_from(nanos).unwrap_or(0))
+        SystemTime::UNIX_EPOCH + self.world.clocks(Some(self.node)).calendar
     }
 
     fn random(&self) -> u64 {
