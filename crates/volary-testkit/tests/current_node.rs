@@ -32,6 +32,9 @@ impl Asked {
 fn t5_handlers_and_tasks_are_on_their_node_and_the_scenario_on_none() {
     Sim::check(100, |sim| async move {
         assert_eq!(here(), None);
+        sim.invariant("what looks on is on no node", || {
+            here().map_or(Ok(()), |node| Err(format!("it is on {node}")))
+        });
         let seen = Arc::new(Mutex::new(Vec::new()));
         for name in ["a", "b", "c"] {
             let node = sim.node(name);
@@ -63,16 +66,25 @@ fn t5_handlers_and_tasks_are_on_their_node_and_the_scenario_on_none() {
 #[test]
 fn t5_a_sleep_goes_by_the_nodes_clock_also_when_that_is_changed() {
     Sim::check(50, |sim| async move {
-        let node = sim.node("a");
-        node.set_clock(Clock::true_time().drifting(-500_000));
-        let waiting = node.sleep(1_000 * MS);
-        let began = (sim.now(), node.now());
-        sim.sleep(1_000 * MS).await;
-        node.set_clock(Clock::true_time());
-        waiting.await;
-        let passed = sim.now() - began.0;
-        assert!(passed >= 1_499 * MS && passed < 1_502 * MS, "{passed:?}");
-        assert!(node.now().since(began.1) >= 999 * MS);
+        // From slow to right and from right to slow: half of the time each.
+        for (first, then) in [(-500_000, 0), (0, -500_000)] {
+            let (node, world) = (sim.node("a"), sim.clone());
+            node.set_clock(Clock::true_time().drifting(first));
+            let (sender, receiver) = tokio::sync::oneshot::channel();
+            let began = sim.now();
+            node.spawn(async move {
+                sim::current().unwrap().sleep(2_000 * MS).await;
+                let _ = sender.send(world.now());
+            });
+            sim.sleep(1_000 * MS).await;
+            node.set_clock(Clock::true_time().drifting(then));
+            let passed = receiver.await.unwrap() - began;
+            let wanted = if first < 0 { 2_500 * MS } else { 3_000 * MS };
+            assert!(
+                passed >= wanted - MS && passed <= wanted + MS,
+                "{passed:?}, not {wanted:?}"
+            );
+        }
     });
 }
 

@@ -74,7 +74,7 @@ pub use network::Link;
 pub use node::Node;
 pub use wire::Wire;
 
-use volary::Message;
+use volary::{Message, Moment};
 use world::{Beginning, World};
 
 /// A run of a scenario under a seed; made by [`Sim::new`] or, many at once, by [`Sim::check`].
@@ -491,6 +491,22 @@ impl World {
         let ringer = bell.clone();
         self.after(time, Box::new(move |_| ringer.ring()));
         Ringing(bell)
+    }
+
+    /// Waits until the clock of a node has come to `at` if it goes on as it does; or until it is changed.
+    fn sleep_on(&self, node: trace::NodeNumber, at: Moment) -> Ringing {
+        let left = {
+            let inner = self.inner();
+            let at = inner.nodes[node.0 as usize].clock.world(at);
+            // Never at the same instant again, whatever the clock's rounding says.
+            at.saturating_sub(inner.now).max(Duration::from_nanos(1))
+        };
+        let ringing = self.sleep(left);
+        let inner = &mut *self.inner();
+        let sleepers = &mut inner.node_mut(node).sleepers;
+        sleepers.retain(|sleeper| sleeper.strong_count() > 0);
+        sleepers.push(Arc::downgrade(&ringing.0));
+        ringing
     }
 }
 

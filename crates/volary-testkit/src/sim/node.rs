@@ -3,7 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use volary::{ActorSystem, Env, Moment, SystemBuilder};
@@ -163,12 +163,7 @@ impl Node {
         async move {
             // Again, if the clock was changed meanwhile.
             while node.now() < end {
-                let left = {
-                    let inner = node.world.inner();
-                    let at = inner.nodes[node.number.0 as usize].clock.world(end);
-                    at.saturating_sub(inner.now).max(Duration::from_nanos(1))
-                };
-                node.world.sleep(left).await;
+                node.world.sleep_on(node.number, end).await;
             }
         }
     }
@@ -337,15 +332,18 @@ impl Node {
     /// # });
     /// ```
     pub fn set_clock(&self, clock: Clock) {
-        {
+        let sleepers = {
             let inner = &mut *self.world.inner();
             let now = inner.now;
-            inner.node_mut(self.number).clock.change(now, clock);
-        }
+            let state = inner.node_mut(self.number);
+            state.clock.change(now, clock);
+            std::mem::take(&mut state.sleepers)
+        };
         self.world.note(Some(self.number), format_args!("its clock: {clock:?}"));
         // Timers were computed by the old one; looking early does no harm.
         let now = self.world.now();
         self.world.timer_changed(self.number, now);
+        sleepers.iter().filter_map(Weak::upgrade).for_each(|bell| bell.ring());
     }
 
     /// Whether it runs, perhaps paused.

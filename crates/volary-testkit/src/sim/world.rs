@@ -92,6 +92,8 @@ pub(crate) struct NodeState {
     drivers: Vec<Weak<dyn Driver>>,
     /// When its earliest timer is due, in world time.
     next_timer: Option<Duration>,
+    /// Those who wait by its clock, to be told when it is changed.
+    pub(super) sleepers: Vec<Weak<super::Bell>>,
     pub(crate) systems: Vec<ActorSystem>,
     pub(crate) boot: Option<super::node::Boot>,
 }
@@ -283,6 +285,7 @@ impl World {
             state.paused = false;
             state.drivers.clear();
             state.next_timer = None;
+            state.sleepers.clear();
             (tasks, std::mem::take(&mut state.systems))
         };
         // What a future drops is the user's code; a panic in it is not the world's end.
@@ -592,6 +595,7 @@ impl Inner {
             clock: NodeClock::default(),
             drivers: Vec::new(),
             next_timer: None,
+            sleepers: Vec::new(),
             systems: Vec::new(),
             boot: None,
         });
