@@ -62,8 +62,8 @@ const COMMANDS: &[Subcommand] = &[
     },
     Subcommand {
         name: "sim",
-        options: "[--seeds N] [--seed S] [SCENARIO]",
-        about: "run a scenario in the simulator; a seed replays it to the letter",
+        options: "[--seeds N] [--seed S] [SCENARIO] | --raft",
+        about: "run a scenario in the simulator, or openraft; a seed replays it to the letter",
         run: sim::run,
     },
     Subcommand {

@@ -3,8 +3,12 @@
 use crate::args::Args;
 use crate::failure::Outcome;
 use crate::invocation::Invocation;
+use crate::workspace::{self, RAFT_MANIFEST};
 
 pub(crate) fn run(mut args: Args) -> Outcome {
+    if args.flag("--raft") {
+        return raft(args);
+    }
     let mut handed_on = Vec::new();
     if let Some(seeds) = args.number("--seeds")? {
         handed_on.extend(["--seeds".to_owned(), seeds.to_string()]);
@@ -14,4 +18,16 @@ pub(crate) fn run(mut args: Args) -> Outcome {
     }
     handed_on.extend(args.at_most_one()?);
     Invocation::example("sim", handed_on).run("simulator")
+}
+
+/// openraft, a library with static runtime hooks, in the simulator.
+fn raft(mut args: Args) -> Outcome {
+    let seed = args.option("--seed")?;
+    args.nothing()?;
+    let target = workspace::target_dir().join("raft");
+    let call = Invocation::cargo(["test", "--manifest-path", RAFT_MANIFEST, "--target-dir"]).arg(target);
+    match seed {
+        Some(seed) => call.env("VOLARY_SEED", &seed).run("openraft"),
+        None => call.run("openraft"),
+    }
 }

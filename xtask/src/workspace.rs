@@ -11,6 +11,9 @@ use crate::invocation::Invocation;
 /// The side-by-side measurements. Their peers are heavy, so they are a workspace of their own, built only when asked for.
 pub(crate) const BENCH_MANIFEST: &str = "bench/Cargo.toml";
 
+/// openraft in the simulator, a workspace of its own for the same reason.
+pub(crate) const RAFT_MANIFEST: &str = "interop/openraft/Cargo.toml";
+
 /// The directory above this package.
 pub(crate) fn root() -> PathBuf {
     let package =
