@@ -76,7 +76,7 @@ fn t5_who_waits_by_looking_at_a_clock_gets_somewhere_and_no_clock_goes_back() {
             for _ in 0..1_000 {
                 for _ in 0..10 {
                     let now = Instant::now();
-                    assert!(now > last, "it shows {now:?} after {last:?}");
+                    assert!(now >= last, "it shows {now:?} after {last:?}");
                     last = now;
                 }
                 yield_once().await;

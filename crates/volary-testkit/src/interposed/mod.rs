@@ -17,7 +17,7 @@ pub mod functions;
 /// and 64-bit ARM) it does nothing.
 ///
 /// Not covered: sleeping and waiting threads, clocks of the processor, `/dev/urandom`, and whoever asks the kernel without the
-/// C library. A clock stands still during a step, but for a nanosecond each time it is read.
+/// C library. A clock stands still during a step, but moves on by a microsecond whenever it was read 64 times.
 ///
 /// The standard library draws the keys of its maps once per thread. [`Sim::check`](crate::Sim::check) runs each seed on a new thread; a run of
 /// `Sim::new(..).run(..)` is on yours, which may have had maps before.

@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use super::choice::Strategy;
-use super::env::Bridge;
 use super::current::Here;
+use super::env::Bridge;
 use super::interpose::Seeded;
 use super::report::timeline;
 use super::trace::{Difference, Keep};

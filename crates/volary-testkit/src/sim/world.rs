@@ -20,9 +20,9 @@ use volary::{ActorSystem, BoxTask, Driver, Moment};
 
 use super::choice::{Chooser, Random, Strategy};
 use super::clock::NodeClock;
-use super::env::{Bridge, NEVER};
 use super::current::Here;
 use super::env::EPOCH;
+use super::env::{Bridge, NEVER};
 use super::interpose::Clocks;
 use super::network::Network;
 use super::trace::{Keep, NodeNumber, Trace};
