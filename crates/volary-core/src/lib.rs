@@ -29,10 +29,10 @@ pub mod time;
 pub mod tree;
 
 pub use actor::{
-    Actor, Behaviour, Context, Continued, Dispatcher, Failure, Fault, ForbiddenChange, Fsm, FsmState, Handler,
-    IntoFailure, Message, OrFault, PendingRequest, Pipe, PipeError, Product, Props, ReceiveTimeout, Reentrancy,
-    Rejection, Request, RequestError, Respond, StashFull, Stashed, StateChange, StateTimeout, SyncHandler, Task,
-    Unhandled, unhandled,
+    Actor, Behaviour, Context, Continued, Dispatcher, Failure, Fault, ForbiddenChange, Fsm, FsmState, Handler, Input,
+    IntoFailure, Message, OrFault, Origin, Passage, PendingRequest, Pipe, PipeError, Product, Props, ReceiveTimeout,
+    Reentrancy, Rejection, Request, RequestError, Respond, StashFull, Stashed, StateChange, StateTimeout, SyncHandler,
+    Tap, Task, Unhandled, unhandled,
 };
 pub use breaker::{BreakerChanged, BreakerOptions, BreakerOptionsError, CircuitBreaker};
 pub use cell::MessageList;
@@ -46,7 +46,8 @@ pub use mailbox::{Fair, INLINE_BYTES, Letter, Mailbox, MailboxKind, Priority, St
 pub use passivation::{Eviction, EvictionError, Passivation};
 pub use reference::{
     Accepts, ActorId, ActorRef, ActorStatus, Ask, AskAll, AskError, AskFuture, Covers, Cycle, Recipient, ReplyTo,
-    SendError, SendFuture, Spawn, SpawnError, SpawnFuture, Target, TellAllError, TellError, Termination, WeakRef,
+    SendError, SendFuture, Spawn, SpawnError, SpawnFuture, TapError, Tapped, Target, TellAllError, TellError,
+    Termination, WeakRef,
 };
 pub use scheduler::{Schedule, ScheduleError, ScheduleFailed, ScheduleId, ScheduleOnce, ScheduleRepeating, Scheduler};
 pub use supervision::{Backoff, ChildrenPolicy, Directive, Strategy, Supervision, SupervisionError};

@@ -124,7 +124,11 @@ impl<A> Context<A> {
     /// ```
     #[must_use]
     pub fn now(&self) -> Moment {
-        self.here.system().now()
+        let now = self.here.system().now();
+        if self.here.log.is_layered() {
+            return self.here.read_through(now, |tap, now| tap.now(now));
+        }
+        now
     }
 
     /// The system's calendar clock; virtual in simulation.
@@ -137,7 +141,11 @@ impl<A> Context<A> {
     /// ```
     #[must_use]
     pub fn wall_clock(&self) -> SystemTime {
-        self.here.system().env().wall()
+        let wall = self.here.system().env().wall();
+        if self.here.log.is_layered() {
+            return self.here.read_through(wall, |tap, wall| tap.wall_clock(wall));
+        }
+        wall
     }
 
     /// A random number from the system's source; seeded in simulation.
@@ -150,7 +158,11 @@ impl<A> Context<A> {
     /// ```
     #[must_use]
     pub fn random(&self) -> u64 {
-        self.here.system().env().random()
+        let drawn = self.here.system().env().random();
+        if self.here.log.is_layered() {
+            return self.here.read_through(drawn, |tap, drawn| tap.random(drawn));
+        }
+        drawn
     }
 
     /// How much time is left for the request being handled; `None` if it has no deadline.

@@ -12,6 +12,7 @@ mod props;
 mod reentrancy;
 mod request;
 mod stash;
+mod tap;
 mod timers;
 mod traits;
 
@@ -26,5 +27,6 @@ pub use props::{Dispatcher, Props};
 pub use reentrancy::{Reentrancy, RequestError};
 pub use request::{Continued, PendingRequest, Request};
 pub use stash::{StashFull, Stashed};
+pub use tap::{Input, Origin, Passage, Tap};
 pub use timers::ReceiveTimeout;
 pub use traits::{Actor, Handler, Product, Respond, SyncHandler};

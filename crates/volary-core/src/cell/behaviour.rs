@@ -7,8 +7,9 @@ use std::any::TypeId;
 
 use super::Extras;
 use super::header::Header;
+use super::tap::pass_over;
 use super::typed::{RunFn, behaviour_table};
-use crate::actor::{Actor, Behaviour, Message};
+use crate::actor::{Actor, Behaviour, Message, Passage};
 use crate::env::What;
 use crate::mailbox::{BELL, Incoming, RecordKind};
 use crate::reference::ActorId;
@@ -43,16 +44,17 @@ impl Header {
         let Some(extras) = self.extras_if_any() else {
             return false;
         };
-        let links = &mut *extras.links.lock();
-        let Some(stack) = links.behaviours.get_mut(&message) else {
-            return false;
-        };
-        stack.pop();
-        if all || stack.is_empty() {
-            links.behaviours.remove(&message);
+        {
+            let links = &mut *extras.links.lock();
+            let Some(stack) = links.behaviours.get_mut(&message) else {
+                return false;
+            };
+            stack.pop();
+            if all || stack.is_empty() {
+                links.behaviours.remove(&message);
+            }
         }
-        self.log
-            .set_layered(!links.behaviours.is_empty() || self.system().is_observed());
+        self.mark_layers();
         true
     }
 
@@ -63,7 +65,7 @@ impl Header {
         if let Some(extras) = self.extras_if_any() {
             extras.links.lock().behaviours.clear();
         }
-        self.log.set_layered(self.system().is_observed());
+        self.mark_layers();
     }
 
     pub(crate) fn behaviours<M: Message>(&self) -> usize {
@@ -71,9 +73,9 @@ impl Header {
         self.extras_if_any().and_then(stack).unwrap_or(0)
     }
 
-    /// Who handles this message now; shown to whoever looks.
+    /// Who handles this message now; shown to whoever looks. `returned`: the actor had put it aside.
     #[cold]
-    pub(crate) fn behaviour_for(&self, incoming: &Incoming) -> RunFn {
+    pub(crate) fn behaviour_for(&self, incoming: &Incoming, returned: bool) -> RunFn {
         let table = incoming.table;
         if !std::ptr::eq(table, &BELL) {
             let handles = What::Handles {
@@ -81,6 +83,9 @@ impl Header {
                 sender: ActorId::from_raw(incoming.envelope.sender),
             };
             self.system().show(self, handles);
+            if self.show_tap(incoming, returned) == Passage::Discard {
+                return pass_over;
+            }
         }
         let find = |extras: &Extras| extras.links.lock().behaviours.get(&(table.message)())?.last().copied();
         let found = self.extras_if_any().and_then(find);

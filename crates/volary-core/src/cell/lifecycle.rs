@@ -150,6 +150,7 @@ fn give_up_start(cell: &Header, error: StartError) {
 
 /// Looks at the control bits. Called when `CONTROL` was set, after it was cleared.
 pub(crate) fn control(cell: &Header, host: &Host) -> Alive {
+    cell.mark_layers(); // somebody may have begun or ceased to look
     let state = cell.state.load();
     if state & GRACE_OVER != 0 {
         cell.state.clear(GRACE_OVER);

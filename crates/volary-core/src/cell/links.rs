@@ -11,7 +11,7 @@ use super::passivate::Wakefulness;
 use super::request::{Due, Entry};
 use super::timer_table::TimerTable;
 use super::{BehaviourTable, CellRef, Header};
-use crate::actor::{Fault, Reentrancy};
+use crate::actor::{Fault, Reentrancy, Tap};
 use crate::dispatch::{Elastic, contain};
 use crate::mailbox::{Bound, Letter, Mailbox, MessageTable};
 use crate::reference::{StartError, StartReport};
@@ -33,6 +33,8 @@ pub(crate) struct Extras {
     pub(crate) reentrancy: Reentrancy,
     /// For an actor that may be passivated.
     pub(crate) wakefulness: Option<Wakefulness>,
+    /// Whoever looks at its messages. A lock of its own: it is never held while another is taken.
+    pub(crate) tap: Mutex<Option<Arc<dyn Tap>>>,
     /// When a message was handled last, if somebody wants to know; nanoseconds. Written by the owner.
     pub(crate) last_active: AtomicU64,
 }

@@ -3,7 +3,7 @@
 //! [`header`] is what every cell has whatever actor lives in it, and the counted pointer to it;
 //! [`typed`] adds the actor and its factory; [`state`] is the word that says who may run it;
 //! [`links`] holds what most actors do not need until they do (children, watchers, bounds);
-//! [`timed`] and [`timer_table`] are its timers;
+//! [`tap`] shows its messages to whoever looks, [`timed`] and [`timer_table`] are its timers;
 //! [`lifecycle`] starts, restarts and stops it, [`end`] is its last step.
 
 mod behaviour;
@@ -18,6 +18,7 @@ mod request;
 mod stash;
 pub(crate) mod state;
 mod supervise;
+mod tap;
 mod timed;
 mod timer_table;
 mod typed;

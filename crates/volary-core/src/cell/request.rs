@@ -69,6 +69,7 @@ where
     const TABLE: &'static MessageTable = &MessageTable {
         run: run::<A, Q, F>,
         discard: discard::<A, Q, F>,
+        view: |_, _| None,
         unbox: |_, _| unreachable!("an answer is never boxed"),
         words: payload_words::<Arc<Self>>(),
         kind: RecordKind::Answer,

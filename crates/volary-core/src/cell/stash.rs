@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use super::header::Header;
 use super::state::RETURNED;
 use crate::actor::Message;
-use crate::dispatch::{Host, Step, deliver};
+use crate::dispatch::{Host, Step, deliver_again};
 use crate::events::DeadReason;
 use crate::mailbox::{Envelope, Letter, MessageTable};
 use crate::reference::ReplySlot;
@@ -79,7 +79,7 @@ impl Header {
             self.state.clear(RETURNED);
         }
         match letter {
-            Some(letter) => letter.hand_over(|incoming| deliver(self, host, incoming)),
+            Some(letter) => letter.hand_over(|incoming| deliver_again::<true>(self, host, incoming)),
             None => Step::Done,
         }
     }

@@ -273,6 +273,14 @@ impl Header {
         names.collect()
     }
 
+    /// Whether this timer is still set, for one who only looks.
+    pub(super) fn is_set<M>(&self, timed: &Timed<M>) -> bool {
+        self.with_links(|links| {
+            let armed = links.timers.get_mut(&timed.name);
+            armed.is_some_and(|armed| armed.number == timed.number)
+        })
+    }
+
     /// Whether the message of this timer is still wanted. One that goes off once is not set any more then.
     pub(crate) fn is_wanted<M>(&self, timed: &Timed<M>) -> bool {
         self.with_links(|links| {

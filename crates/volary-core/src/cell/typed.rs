@@ -228,6 +228,7 @@ pub const fn message_table<A: Respond<M>, M: Message>() -> &'static MessageTable
         &MessageTable {
             run: run::<A, M, Own>,
             discard: discard::<M>,
+            view: view::<M>,
             unbox: unbox::<M>,
             words: payload_words::<M>(),
             kind: RecordKind::Message,
@@ -243,6 +244,7 @@ pub(super) const fn timed_table<A: Respond<M>, M: Message>() -> &'static Message
         &MessageTable {
             run: run_timed::<A, M, Own>,
             discard: discard_timed::<M>,
+            view: view_timed::<M>,
             unbox: unbox::<Timed<M>>,
             words: payload_words::<Timed<M>>(),
             kind: RecordKind::Timer,
@@ -362,6 +364,20 @@ unsafe fn run_timed<A: Actor, M: Message, C: Conduct<A, M>>(cell: &Header, host:
     unsafe { handle::<A, M, C>(cell, host, incoming.envelope.sender, timed.message, reply) }
 }
 
+unsafe fn view<'a, M: Message>(cell: &Header, incoming: &'a Incoming) -> Option<&'a dyn Any> {
+    // SAFETY: the table in the record is this one, so the payload is an `M`; the caller has not taken it.
+    let message: &'a M = unsafe { incoming.view() };
+    let outdated = ended_actor(incoming.envelope.sender, message)
+        .is_some_and(|id| cell.with_links(|links| !links.watching.contains_key(&id)));
+    (!outdated).then_some(message as &dyn Any)
+}
+
+unsafe fn view_timed<'a, M: Message>(cell: &Header, incoming: &'a Incoming) -> Option<&'a dyn Any> {
+    // SAFETY: as in `view`.
+    let timed: &'a Timed<M> = unsafe { incoming.view() };
+    cell.is_set(timed).then_some(&timed.message as &dyn Any)
+}
+
 /// The message of a timer is nobody's loss: it ends with the timer.
 unsafe fn discard_timed<M: Message>(cell: &Header, incoming: Incoming, _: DeadReason) {
     // SAFETY: as in `run`.
@@ -441,17 +457,20 @@ pub(super) unsafe fn with_actor<A: Actor>(
 /// time for every other message.
 #[inline]
 fn is_outdated<M: Message>(cell: &Header, sender: u64, message: &M) -> bool {
+    match ended_actor(sender, message) {
+        Some(id) => cell.with_links(|links| links.watching.remove(&id)).is_none(),
+        None => false,
+    }
+}
+
+/// The actor of which this is the `Terminated`, if that is what it is.
+#[inline]
+fn ended_actor<M: Message>(sender: u64, message: &M) -> Option<u64> {
     if TypeId::of::<M>() != TypeId::of::<Terminated>() {
-        return false;
+        return None;
     }
-    let Some(terminated) = (message as &dyn Any).downcast_ref::<Terminated>() else {
-        return false;
-    };
-    let id = terminated.id().raw();
-    if sender != id {
-        return false; // handed on by somebody: an ordinary message
-    }
-    cell.with_links(|links| links.watching.remove(&id)).is_none()
+    let id = (message as &dyn Any).downcast_ref::<Terminated>()?.id().raw();
+    (sender == id).then_some(id) // otherwise handed on by somebody: an ordinary message
 }
 
 /// Ends a message that will not be handled: a dead letter, and the end of its ask.

@@ -24,7 +24,7 @@ pub(crate) use frame::{Ambiently, FrameHead, beside_turn, discard, launch, resum
 pub(crate) use host::{Ending, Host};
 pub(crate) use pool::{Pool, PoolConfig};
 pub(crate) use pulse::{Pulse, guests};
-pub(crate) use turn::{TurnEnd, deliver, run_inline, start_turn};
+pub(crate) use turn::{TurnEnd, deliver, deliver_again, run_inline, start_turn};
 
 /// How polling a handler or hook ended.
 pub(crate) enum Step {

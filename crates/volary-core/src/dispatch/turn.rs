@@ -400,6 +400,12 @@ impl Mail {
 /// Hands one message to its handler, unless nobody waits for the answer any more.
 #[inline]
 pub(crate) fn deliver(cell: &Header, host: &Host, incoming: Incoming) -> Step {
+    deliver_again::<false>(cell, host, incoming)
+}
+
+/// The same for a message that the actor had put aside, if `RETURNED` says so.
+#[inline]
+pub(crate) fn deliver_again<const RETURNED: bool>(cell: &Header, host: &Host, incoming: Incoming) -> Step {
     match incoming.envelope.reply {
         None => host.set_request(incoming.envelope.deadline, 0, false),
         Some(slot) => {
@@ -422,7 +428,7 @@ pub(crate) fn deliver(cell: &Header, host: &Host, incoming: Incoming) -> Step {
         }
     }
     let run = if cell.log.is_layered() {
-        cell.behaviour_for(&incoming)
+        cell.behaviour_for(&incoming, RETURNED)
     } else {
         incoming.table.run
     };

@@ -214,6 +214,7 @@ impl std::fmt::Debug for Letter {
 pub(crate) static BELL: MessageTable = MessageTable {
     run: ring,
     discard: ring_in_vain,
+    view: |_, _| None,
     unbox: |_, _| unreachable!("a bell is never boxed"),
     words: 0,
     kind: RecordKind::Message,

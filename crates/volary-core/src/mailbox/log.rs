@@ -222,8 +222,9 @@ pub(crate) struct Log {
     notice: AtomicBool,
     /// Somebody wants to know when the reader was active last. Reader only.
     watched: std::cell::Cell<bool>,
-    /// Something may stand between a message and its handler. Reader only.
-    layered: std::cell::Cell<bool>,
+    /// Something may stand between a message and its handler. Written by the reader; a handler may look from another
+    /// thread.
+    layered: std::sync::atomic::AtomicBool,
 }
 
 // SAFETY: writers touch only atomics and the room that they reserved; `head` and `offset` are
@@ -264,7 +265,7 @@ impl Log {
             guarded,
             notice: AtomicBool::new(false),
             watched: std::cell::Cell::new(false),
-            layered: std::cell::Cell::new(false),
+            layered: std::sync::atomic::AtomicBool::new(false),
         }
     }
 
@@ -462,12 +463,12 @@ impl Log {
 
     /// The reader says whether something may stand between a message and its handler.
     pub(crate) fn set_layered(&self, layered: bool) {
-        self.layered.set(layered);
+        self.layered.store(layered, std::sync::atomic::Ordering::Relaxed);
     }
 
     #[inline]
     pub(crate) fn is_layered(&self) -> bool {
-        self.layered.get()
+        self.layered.load(std::sync::atomic::Ordering::Relaxed)
     }
 
     #[inline]

@@ -44,6 +44,8 @@ const _: () = assert!(HEAD_WORDS + 2 + INLINE_BYTES / WORD <= BLOCK_WORDS || cfg
 pub struct MessageTable {
     pub(crate) run: unsafe fn(&Header, &Host, Incoming) -> Step,
     pub(crate) discard: unsafe fn(&Header, Incoming, DeadReason),
+    /// The message where it lies; `None` if it will not be handled, or is nothing that can be shown.
+    pub(crate) view: for<'a> unsafe fn(&Header, &'a Incoming) -> Option<&'a dyn std::any::Any>,
     /// Moves a boxed message to where a payload is expected.
     pub(crate) unbox: unsafe fn(Box<dyn std::any::Any + Send>, *mut u64),
     pub(crate) words: usize,
@@ -211,6 +213,21 @@ impl Incoming {
             table,
             envelope,
             payload,
+        }
+    }
+
+    /// Looks at the message where it lies.
+    ///
+    /// # Safety
+    /// The record carries an `M` that was not taken yet.
+    pub(crate) unsafe fn view<M>(&self) -> &M {
+        // SAFETY: the counterpart of `write_payload`; it stays where it is for as long as it is not taken.
+        unsafe {
+            if is_inline::<M>() {
+                &*self.payload.cast::<M>()
+            } else {
+                &*self.payload.cast::<Box<M>>()
+            }
         }
     }
 

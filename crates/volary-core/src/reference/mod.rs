@@ -17,6 +17,7 @@ mod reply_to;
 mod send;
 mod spawn;
 mod status;
+mod tap;
 mod target;
 mod watch;
 
@@ -34,6 +35,7 @@ pub use send::SendFuture;
 pub use spawn::{Spawn, SpawnFuture};
 pub(crate) use spawn::{StartError, StartReport, spawn_guardian};
 pub use status::ActorStatus;
+pub use tap::{TapError, Tapped};
 pub use target::{Accepts, Covers, Target};
 pub use watch::Termination;
 pub(crate) use watch::{post_terminated, unwatch, watch};

@@ -114,13 +114,20 @@ impl SystemCore {
     /// Shows what happens to an actor, if anybody looks.
     #[inline]
     pub(crate) fn show(&self, cell: &Header, what: What<'_>) {
+        let tapped = cell.log.is_layered();
+        if !self.observed && !tapped {
+            return;
+        }
+        let observed = Observed {
+            actor: ActorId::of(cell.id),
+            path: &|| cell.path(),
+            what,
+        };
         if self.observed {
-            let path = || cell.path();
-            self.env.observe(&Observed {
-                actor: ActorId::of(cell.id),
-                path: &path,
-                what,
-            });
+            self.env.observe(&observed);
+        }
+        if tapped {
+            cell.tell_tap(observed.what());
         }
     }
 
