@@ -6,6 +6,8 @@
 //! - [`Sim`] runs whole systems of actors under thousands of seeds: see [`sim`].
 //! - [`check`] judges what a test has recorded: was it linearizable, was there one owner at a time, is every message
 //!   accounted for?
+//! - [`Recorder`] keeps what comes into one actor of a running system, and [`Replay`] shows it to a fresh one under the
+//!   debugger: see [`record`].
 #![deny(unsafe_code)]
 
 pub mod check;
@@ -14,12 +16,14 @@ pub mod fake;
 pub mod interposed;
 pub mod kit;
 pub mod probe;
+pub mod record;
 pub mod sim;
 
 pub use check::{Activations, Checker, History, Ledger, Model, Tally};
 pub use fake::{FakeClock, FakeMailbox};
 pub use kit::TestKit;
 pub use probe::{MultiProbe, Probe};
+pub use record::{Recorder, Replay};
 pub use sim::Sim;
 
 /// The chapter of the book about the simulator, so that its programs are run.
