@@ -55,6 +55,8 @@ pub(crate) struct Pool {
     live: AtomicUsize,
     leavers: Mutex<Vec<Waker>>,
     decoys: Vec<Arc<Decoy>>,
+    /// Whether one seed decides everything; asked for at every turn.
+    seeded: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -77,6 +79,7 @@ impl Pool {
         let decoys = if env.spills_local_wakes() { DECOYS } else { 0 };
         let pool = Arc::new(Pool {
             seats,
+            seeded: env.is_simulated(),
             idle: Idle::new(workers),
             env: env.clone(),
             executor: config.executor.clone(),
@@ -177,8 +180,9 @@ impl Pool {
         self.env.yield_now(task);
     }
 
+    #[inline]
     pub(crate) fn is_seeded(&self) -> bool {
-        self.env.is_simulated()
+        self.seeded
     }
 
     /// In simulation the seed says who is next.

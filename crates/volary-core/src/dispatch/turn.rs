@@ -137,6 +137,7 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
                 }
                 mail.left -= 1;
                 mail.handled += 1;
+                mail.others += 1;
                 cell.state.clear(WOKEN);
                 if lifecycle::resume_frame(cell, host) == Alive::No {
                     return TurnEnd::Gone;
@@ -188,9 +189,9 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
             mail.left -= 1;
             mail.handled += 1;
             let step = if answers {
+                mail.others += 1;
                 cell.run_continued(host)
             } else {
-                mail.begun += 1;
                 cell.run_returned(host)
             };
             if !matches!(step, Step::Done) && lifecycle::after_step(cell, host, step) == Alive::No {
@@ -230,7 +231,7 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
                 if mail.linger() || state & CONTINUED != 0 {
                     continue;
                 }
-                if state & PASSIVATE != 0 && mail.begun > 0 && !mail.told {
+                if state & PASSIVATE != 0 && mail.handled > mail.others && !mail.told {
                     // It was told to go, and has handled the message that it was started for.
                     mail.told = true;
                     cell.state.set(CONTROL);
@@ -283,8 +284,8 @@ struct Mail {
     left: u32,
     /// Steps that were taken: messages, answers, and handlers that went on.
     handled: u32,
-    /// How many of these were messages.
-    begun: u32,
+    /// How many of these were no messages.
+    others: u32,
     /// It was looked at whether one that was told to go can.
     told: bool,
     /// How many of them were noted as activity.
@@ -307,7 +308,7 @@ impl Mail {
         Mail {
             left,
             handled: 0,
-            begun: 0,
+            others: 0,
             told: false,
             noted: 0,
             expected: if budget > LINGER_AFTER { cell.log.depth() } else { 0 },
@@ -318,7 +319,7 @@ impl Mail {
 
     /// Handles messages for as long as nothing else is to be looked at. Touches nothing that senders
     /// write but the messages themselves.
-    #[inline]
+    #[inline(always)]
     fn read(&mut self, cell: &Header, host: &Host) -> Pause {
         loop {
             // SAFETY: we own the actor, so we are the one reader of its log.
@@ -329,7 +330,6 @@ impl Mail {
                     }
                     self.left -= 1;
                     self.handled += 1;
-                    self.begun += 1;
                     // SAFETY: just peeked; the payload is taken once, by `deliver`.
                     let (incoming, words) = unsafe { Incoming::read(first, place) };
                     // SAFETY: the length of that record.
@@ -377,7 +377,7 @@ impl Mail {
     #[inline]
     fn note(&mut self, cell: &Header) {
         if self.handled > self.noted && cell.log.is_watched() {
-            cell.note_activity(std::mem::take(&mut self.begun));
+            cell.note_activity(self.handled - self.noted - std::mem::take(&mut self.others));
             self.noted = self.handled;
         }
     }
@@ -427,11 +427,18 @@ pub(crate) fn deliver_again<const RETURNED: bool>(cell: &Header, host: &Host, in
             host.set_request(deadline, if deadline == 0 { slot.patience() } else { 0 }, true);
         }
     }
-    let run = if cell.log.is_layered() {
-        cell.behaviour_for(&incoming, RETURNED)
-    } else {
-        incoming.table.run
-    };
+    if cell.log.is_layered() {
+        return deliver_layered::<RETURNED>(cell, host, incoming);
+    }
+    // SAFETY: we own the actor, and the record is handled once.
+    unsafe { (incoming.table.run)(cell, host, incoming) }
+}
+
+/// By value: a reference to the message would keep it in memory where the usual way has it in registers.
+#[cold]
+#[inline(never)]
+fn deliver_layered<const RETURNED: bool>(cell: &Header, host: &Host, incoming: Incoming) -> Step {
+    let run = cell.behaviour_for(&incoming, RETURNED);
     // SAFETY: we own the actor, and the record is handled once; a behaviour is for the same message.
     unsafe { run(cell, host, incoming) }
 }

@@ -80,6 +80,8 @@ pub(crate) struct SystemCore {
     blocks: AtomicU64,
     /// Somebody looks at what actors do.
     observed: bool,
+    /// One seed decides everything.
+    simulated: bool,
     block_limit: u64,
     ask_patience: u64,
     high_water: u64,
@@ -161,6 +163,7 @@ impl SystemCore {
             driver: Mutex::new(None),
             blocks: AtomicU64::new(0),
             observed: parts.env.observes(),
+            simulated: parts.env.is_simulated(),
             block_limit: if limit == 0 {
                 u64::MAX
             } else {
@@ -265,7 +268,7 @@ impl SystemCore {
     /// Whether askers and spawners may run actors of this dispatcher where they stand.
     #[inline]
     pub(crate) fn runs_inline(&self, dispatcher: u8, host: &Host) -> bool {
-        if self.env.is_simulated() {
+        if self.simulated {
             return self.env.choose_inline();
         }
         let pool = match dispatcher {
