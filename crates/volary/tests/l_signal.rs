@@ -41,6 +41,10 @@ mod process {
     #[actor]
     impl Witness {
         fn ping(&self) {}
+        async fn work(&mut self, number: u32, ctx: &mut Context<Self>) {
+            ctx.sleep(std::time::Duration::from_millis(50)).await;
+            println!("worked {number}");
+        }
         fn stopped(&mut self) {
             println!("the actor ends");
         }
@@ -85,6 +89,11 @@ mod process {
             // The first poll catches the signals; only then may the parent send one.
             let pending = std::future::poll_fn(|task| std::task::Poll::Ready(running.as_mut().poll(task).is_pending()));
             assert!(pending.await);
+            if role == "busy" {
+                for number in 1..=5 {
+                    witness.tell(Work { number })?;
+                }
+            }
             println!("\nready: {}", system.is_ready());
             match running.await {
                 Ok(()) => println!("down"),
@@ -173,6 +182,22 @@ mod process {
                 "alive after the stop: false",
             ]
         );
+        program.ends_well();
+    }
+
+    #[test]
+    fn l27_after_a_signal_actors_do_the_work_they_have_before_they_are_stopped() {
+        let mut program = Program::start("busy");
+        program.lines_up_to("ready: true");
+        program.send("-TERM");
+        let lines = program.lines_up_to("the actor ends");
+        let worked = lines.iter().filter(|line| line.starts_with("worked")).count();
+        assert_eq!(worked, 5, "{lines:?}");
+        assert!(
+            lines.iter().any(|line| line.starts_with("intake")),
+            "the signal came before: {lines:?}"
+        );
+        program.lines_up_to("down");
         program.ends_well();
     }
 

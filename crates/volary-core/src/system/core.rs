@@ -78,6 +78,8 @@ pub(crate) struct SystemCore {
     pub(super) driver: Mutex<Option<Arc<dyn Driver>>>,
     /// Blocks that mailboxes hold.
     blocks: AtomicU64,
+    /// What a drain takes at least, if a signal began the stop; nanoseconds.
+    least_drain: AtomicU64,
     /// Somebody looks at what actors do.
     observed: bool,
     /// One seed decides everything.
@@ -108,6 +110,17 @@ pub(super) struct Parts {
 }
 
 impl SystemCore {
+    /// The stop that comes lets actors do the work they have, whatever the setting says.
+    pub(super) fn drain_for(&self, time: Duration) {
+        self.least_drain.store(nanos(time), Relaxed);
+    }
+
+    /// How long the stop waits for actors to do the work they have.
+    pub(super) fn drain_time(&self) -> Duration {
+        let least = Duration::from_nanos(self.least_drain.load(Relaxed));
+        self.settings.drain_timeout().max(least)
+    }
+
     #[inline]
     pub(crate) fn is_observed(&self) -> bool {
         self.observed
@@ -162,6 +175,7 @@ impl SystemCore {
             pinned: Mutex::new(Vec::new()),
             driver: Mutex::new(None),
             blocks: AtomicU64::new(0),
+            least_drain: AtomicU64::new(0),
             observed: parts.env.observes(),
             simulated: parts.env.is_simulated(),
             block_limit: if limit == 0 {

@@ -3,16 +3,21 @@
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
+use std::time::Duration;
 
 use super::handle::ActorSystem;
 use super::problem::StopError;
+
+/// What actors get for the work they have when a signal has come.
+const SIGNAL_DRAIN: Duration = Duration::from_secs(5);
 
 impl ActorSystem {
     /// Waits for SIGTERM or SIGINT (Ctrl-C), and then stops the system. Comes back as well when the
     /// system is stopped otherwise.
     ///
     /// The signals are caught from the first poll on. The first one begins the stop: readiness turns false, then the
-    /// phases of the [`shutdown`](crate::shutdown) follow. A second one [hurries](ActorSystem::hurry_stop) it: what
+    /// phases of the [`shutdown`](crate::shutdown) follow. Actors have five seconds to do the work they have, or
+    /// `drain-timeout` if that is longer, before they are stopped. A second one [hurries](ActorSystem::hurry_stop) it: what
     /// still waits is cut off. Further ones are ignored.
     ///
     /// Set `shutdown-timeout` to somewhat less than what the process gets before it is killed, such as the grace period
@@ -42,6 +47,7 @@ impl ActorSystem {
             return self.stop().await;
         };
         tracing::info!(system = %self.name(), signal, "stopping");
+        self.core.drain_for(SIGNAL_DRAIN);
         let mut again = Some(self.core.env().termination());
         let mut stop = pin!(self.stop());
         poll_fn(|task| {

@@ -18,9 +18,9 @@ use crate::system::problem::{StopProblem, examples};
 /// How long to wait between two looks.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Waits until all below `guardian` are at rest, up to the setting `drain-timeout`, and reports who was not.
+/// Waits until all below `guardian` are at rest, up to the time that a drain has, and reports who was not.
 pub(in crate::system) async fn drain(core: &Arc<SystemCore>, guardian: &CellRef) {
-    let limit = core.settings().drain_timeout();
+    let limit = core.drain_time();
     if limit.is_zero() {
         return;
     }
