@@ -479,8 +479,13 @@ fn l22_wrong_settings_are_named() {
             .await;
         assert_eq!(
             text(wrong.unwrap_err()),
-            "`passivation` cannot be after 0ns: at least a millisecond without messages"
+            "`passivation` cannot be after 0ns: a millisecond to ten years without messages"
         );
+        let wrong = system
+            .spawn(session(&log))
+            .passivation(Passivation::after(Duration::MAX))
+            .await;
+        assert!(text(wrong.unwrap_err()).ends_with("a millisecond to ten years without messages"));
         let wrong = system
             .spawn(session(&log))
             .passivation(Passivation::after_messages(0))

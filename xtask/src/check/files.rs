@@ -100,15 +100,16 @@ mod tests {
 
     #[test]
     fn other_paths_are_left_alone() {
-        for line in [
-            "crates/work/src",
-            "https://volary.dev/home/",
-            "~/work/volary",
-            "/tmp/volary",
-            "/workers/1",
-            "$X{}/home/a",
-        ] {
-            assert!(!has_local_path(line), "{line}");
+        let near = LOCAL.iter().flat_map(|directory| {
+            [
+                format!("crates/{directory}/src"),
+                format!("~/{directory}/volary"),
+                format!("https://volary.dev/{directory}/"),
+                format!("$X{{}}/{directory}/a"),
+            ]
+        });
+        for line in near.chain(["/tmp/volary", "/workers/1"].map(str::to_owned)) {
+            assert!(!has_local_path(&line), "{line}");
         }
     }
 }

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use crate::reference::SpawnError;
 
+const SHORTEST: Duration = Duration::from_millis(1);
+const LONGEST: Duration = Duration::from_hours(10 * 365 * 24);
+
 /// When an actor is passivated: its hooks run as for a stop and its state is dropped, but its address stays, and the next
 /// message starts it anew from its factory.
 ///
@@ -116,9 +119,9 @@ impl Passivation {
             })
         };
         if let Some(idle) = self.idle
-            && idle < Duration::from_millis(1)
+            && !(SHORTEST..=LONGEST).contains(&idle)
         {
-            return wrong(format!("after {idle:?}"), "at least a millisecond without messages");
+            return wrong(format!("after {idle:?}"), "a millisecond to ten years without messages");
         }
         if self.messages == Some(0) {
             return wrong("after 0 messages".to_owned(), "at least one message");
