@@ -13,11 +13,14 @@
 #![cfg_attr(any(volary_loom, volary_shuttle), allow(dead_code, unused_imports))]
 
 mod actor;
+mod baggage;
 pub mod breaker;
 mod cell;
 mod dispatch;
 mod env;
 mod events;
+mod extension;
+mod intercept;
 mod mailbox;
 mod passivation;
 mod reference;
@@ -25,14 +28,18 @@ mod scheduler;
 mod supervision;
 mod sync;
 pub mod system;
+mod telemetry;
 pub mod time;
 pub mod tree;
 
 pub use actor::{
-    Actor, Behaviour, Context, Continued, Dispatcher, Failure, Fault, ForbiddenChange, Fsm, FsmState, Handler, Input,
-    IntoFailure, Message, OrFault, Origin, Passage, PendingRequest, Pipe, PipeError, Product, Props, ReceiveTimeout,
-    Reentrancy, Rejection, Request, RequestError, Respond, StashFull, Stashed, StateChange, StateTimeout, SyncHandler,
-    Tap, Task, Unhandled, unhandled,
+    Actor, AsyncFnActor, Behaviour, Context, Continued, Dispatcher, Failure, Fault, FnActor, ForbiddenChange, Fsm,
+    FsmState, Handler, Input, IntoFailure, Message, OrFault, Origin, Passage, PendingRequest, Pipe, PipeError, Product,
+    Props, ReceiveTimeout, Reentrancy, Rejection, Request, RequestError, Respond, StashFull, Stashed, StateChange,
+    StateTimeout, SyncHandler, Tap, Task, Unhandled, async_function, function, unhandled,
+};
+pub use baggage::{
+    Baggage, HeaderError, Headers, MAX_HEADER_BYTES, MAX_HEADERS, TraceContext, TraceParseError, WithBaggage,
 };
 pub use breaker::{BreakerChanged, BreakerOptions, BreakerOptionsError, CircuitBreaker};
 pub use cell::MessageList;
@@ -42,6 +49,8 @@ pub use events::{
     ActorWoken, ChildFailed, DeadLetter, DeadReason, Event, EventStream, Lagged, MailboxHighWater, RejectionUnheard,
     SlowHandler, Subscription, Terminated,
 };
+pub use extension::{Dependency, DependencyBytes, DependencyError, DependencyKinds, ReadDependencies};
+pub use intercept::{Arriving, Departing, Handled, Interceptor, Outcome, Verdict};
 pub use mailbox::{Fair, INLINE_BYTES, Letter, Mailbox, MailboxKind, Priority, StablePriority};
 pub use passivation::{Eviction, EvictionError, Passivation};
 pub use reference::{
@@ -60,6 +69,7 @@ pub use system::{
     ActorInfo, ActorSystem, DispatcherOptions, Metrics, Sleep, StartError as SystemStartError, StopError, StopProblem,
     SystemBuilder,
 };
+pub use telemetry::{BOUNDS, Cardinality, Histogram, KindReading, Readings, Sample, Telemetry, TelemetrySink};
 pub use time::Moment;
 #[cfg(feature = "cron")]
 pub use time::{Cron, CronError};

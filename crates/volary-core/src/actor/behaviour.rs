@@ -323,7 +323,7 @@ impl<A: Actor> Context<A> {
     pub fn unhandled<M: Message>(&mut self, message: M) -> Unhandled {
         let cell = self.here();
         cell.system()
-            .dead_letter(cell, self.envelope().sender, DeadReason::Unhandled, message);
+            .dead_letter(cell, self.sender_id(), DeadReason::Unhandled, message);
         Unhandled(())
     }
 }

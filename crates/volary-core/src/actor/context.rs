@@ -10,7 +10,7 @@ use crate::cell::{Here, message_table};
 use crate::dispatch::Host;
 use crate::events::Terminated;
 use crate::mailbox::Envelope;
-use crate::reference::{ActorId, ActorRef, Spawn, Target};
+use crate::reference::{ActorId, ActorRef, Spawn, Target, carrying};
 use crate::system::ActorSystem;
 use crate::time::Moment;
 use crate::tree::Path;
@@ -48,15 +48,25 @@ impl<A> Context<A> {
 
     /// What goes with a message that this handler puts aside.
     pub(super) fn envelope(&self) -> Envelope {
+        carrying(self.origin())
+    }
+
+    /// Who sent the message being handled, and the time it was given.
+    pub(super) fn origin(&self) -> Envelope {
         let deadline = Host::with(|host| self.here.system().current_deadline(host)).unwrap_or(0);
         Envelope {
             sender: self.sender,
             deadline,
-            reply: None,
+            ..Envelope::OUTSIDE
         }
     }
 
-    pub(super) fn here(&self) -> &Here {
+    /// Who sent the message being handled; 0 from outside of any actor.
+    pub(super) fn sender_id(&self) -> u64 {
+        self.sender
+    }
+
+    pub(crate) fn here(&self) -> &Here {
         &self.here
     }
 

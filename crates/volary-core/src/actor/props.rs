@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::reentrancy::Reentrancy;
+use crate::extension::{Dependencies, Dependency, DependencyBytes, DependencyError, ReadDependencies};
+use crate::intercept::{Interceptor, Layers};
 use crate::mailbox::MailboxKind;
 use crate::passivation::Passivation;
 use crate::supervision::{Directive, Supervision};
@@ -49,6 +51,8 @@ pub struct Props {
     pub(crate) stash: Option<usize>,
     pub(crate) reentrancy: Reentrancy,
     pub(crate) passivation: Passivation,
+    pub(crate) layers: Option<Arc<Layers>>,
+    pub(crate) dependencies: Option<Arc<Dependencies>>,
 }
 
 impl Props {
@@ -115,6 +119,53 @@ impl Props {
     pub fn passivation(mut self, passivation: Passivation) -> Self {
         self.passivation = passivation;
         self
+    }
+
+    /// Puts a layer around what the actor handles and sends, within those of the system and those given before.
+    ///
+    /// ```
+    /// # use volary_core::{Arriving, Interceptor, Props, Verdict};
+    /// struct OnlyFromActors;
+    /// impl Interceptor for OnlyFromActors {
+    ///     fn receiving(&self, message: &Arriving<'_>) -> Verdict {
+    ///         if message.sender().is_some() { Verdict::Pass } else { Verdict::Refuse("not from outside") }
+    ///     }
+    /// }
+    /// let _ = Props::new().intercept(OnlyFromActors);
+    /// ```
+    pub fn intercept(mut self, interceptor: impl Interceptor) -> Self {
+        Arc::make_mut(self.layers.get_or_insert_default()).push(interceptor);
+        self
+    }
+
+    /// Gives the actor something that it can get at with [`Context::dependency`](crate::Context::dependency), in the
+    /// place of one of the same type.
+    ///
+    /// See [`Dependency`](crate::Dependency) for an example.
+    pub fn dependency<D: Dependency>(mut self, dependency: D) -> Self {
+        Arc::make_mut(self.dependencies.get_or_insert_default()).insert(Arc::new(dependency));
+        self
+    }
+
+    /// Gives the actor dependencies that were made from bytes.
+    ///
+    /// See [`DependencyKinds`](crate::DependencyKinds) for an example.
+    pub fn dependencies(mut self, made: ReadDependencies) -> Self {
+        Arc::make_mut(self.dependencies.get_or_insert_default()).merge(&made.0);
+        self
+    }
+
+    /// The dependencies as bytes, for another machine.
+    ///
+    /// ```
+    /// # use volary_core::Props;
+    /// assert_eq!(Props::new().dependency_bytes().unwrap(), []);
+    /// ```
+    ///
+    /// # Errors
+    /// If one cannot be written.
+    pub fn dependency_bytes(&self) -> Result<Vec<DependencyBytes>, DependencyError> {
+        self.dependencies.as_ref().map_or(Ok(Vec::new()), |given| given.write())
     }
 
     /// Says in detail what happens on a fault; takes the place of [`on_fault`](Props::on_fault).

@@ -208,7 +208,7 @@ impl<A: Actor, M: Message> Request<'_, A, M> {
         let then = |actor: &mut A, answer, ctx: &mut Context<A>| then(actor, answer, ctx).into_result();
         Ok(PendingRequest(Asked::begin(
             cell,
-            self.ctx.envelope(),
+            self.ctx.origin(),
             self.holds_others,
             ask,
             then,

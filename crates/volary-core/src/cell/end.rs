@@ -189,7 +189,7 @@ fn drain_as_dead_letters(cell: &Header) {
                 unsafe {
                     let (incoming, words) = Incoming::read(first, place);
                     cell.log.advance(words);
-                    (incoming.table.discard)(cell, incoming, DeadReason::Stopped);
+                    incoming.discard(cell, DeadReason::Stopped);
                 }
             }
             Peek::Pending => spin.pause(),

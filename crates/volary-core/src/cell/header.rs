@@ -109,7 +109,11 @@ impl Header {
     /// Tells a new cell where it is.
     pub(crate) fn settle_at(&self, this: NonNull<Header>) {
         self.this.set(this);
-        self.log.set_layered(self.system().is_observed());
+        self.log
+            .set_layered(self.system().is_observed() || self.is_layered_over());
+        if self.system().looks_at_sending() {
+            self.log.guard_writers();
+        }
     }
 
     /// The cell as a pointer to all of it.

@@ -13,6 +13,8 @@ use super::timer_table::TimerTable;
 use super::{BehaviourTable, CellRef, Header};
 use crate::actor::{Fault, Reentrancy, Tap};
 use crate::dispatch::{Elastic, contain};
+use crate::extension::Dependencies;
+use crate::intercept::Layers;
 use crate::mailbox::{Bound, Letter, Mailbox, MessageTable};
 use crate::reference::{StartError, StartReport};
 use crate::supervision::{History, Supervision};
@@ -35,6 +37,9 @@ pub(crate) struct Extras {
     pub(crate) wakefulness: Option<Wakefulness>,
     /// Whoever looks at its messages. A lock of its own: it is never held while another is taken.
     pub(crate) tap: Mutex<Option<Arc<dyn Tap>>>,
+    /// Who looks at what it handles and sends.
+    pub(crate) layers: Option<Arc<Layers>>,
+    pub(crate) dependencies: Option<Arc<Dependencies>>,
     /// When a message was handled last, if somebody wants to know; nanoseconds. Written by the owner.
     pub(crate) last_active: AtomicU64,
 }

@@ -420,3 +420,53 @@ fn miri_behaviours_requests_and_sleep() {
     });
     assert_eq!(drops.count(), 5);
 }
+
+struct Nosy;
+impl Interceptor for Nosy {
+    fn sending(&self, message: &mut Departing<'_>) -> Verdict {
+        let _ = message.set_header("seen", "yes");
+        Verdict::Pass
+    }
+    fn receiving(&self, message: &Arriving<'_>) -> Verdict {
+        match message.message().downcast_ref::<Job>() {
+            Some(Job(Do::SuspendThenPanic, _)) => Verdict::Refuse("not that"),
+            _ => Verdict::Pass,
+        }
+    }
+}
+
+#[test]
+fn miri_baggage_and_layers_around_every_way_a_handler_can_end() {
+    let drops = Drops::default();
+    let tokens = drops.clone();
+    in_system(|system| async move {
+        let props = Props::new().mailbox(MailboxKind::BoundedRefusing(2)).intercept(Nosy);
+        let worker = system.spawn(worker).props(props).await.unwrap();
+        let scope = Baggage::new().with_header("user", "ada").unwrap();
+        let around = |job| scope.clone().around(worker.ask(job).timeout(9 * HOUR).into_future());
+        assert!(around(Job(Do::Answer, tokens.token())).await.is_ok());
+        assert!(around(Job(Do::Suspend, tokens.token())).await.is_ok());
+        assert!(around(Job(Do::Panic, tokens.token())).await.is_err());
+        assert!(around(Job(Do::SuspendThenPanic, tokens.token())).await.is_err());
+        // One is suspended, two wait, one is refused; then all of them end with the actor.
+        for _ in 0..3 {
+            scope
+                .in_scope(|| worker.tell(Job(Do::Suspend, tokens.token())))
+                .unwrap();
+            system.sleep(Duration::from_millis(1)).await;
+        }
+        assert!(
+            scope
+                .in_scope(|| worker.tell(Job(Do::Suspend, tokens.token())))
+                .is_err()
+        );
+        worker.kill();
+        worker.terminated().await;
+        assert!(
+            scope
+                .in_scope(|| worker.tell(Job(Do::Suspend, tokens.token())))
+                .is_err()
+        );
+    });
+    assert_eq!(drops.count(), 9);
+}

@@ -515,7 +515,7 @@ impl Header {
             // SAFETY: the length of that record, which is discarded once.
             unsafe {
                 self.log.advance(words);
-                (incoming.table.discard)(self, incoming, DeadReason::Stopped);
+                incoming.discard(self, DeadReason::Stopped);
             }
         }
     }

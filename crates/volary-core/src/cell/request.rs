@@ -16,6 +16,7 @@ use super::header::{Header, WeakCell};
 use super::state::{CONTINUED, HOLDING};
 use super::typed::with_actor;
 use crate::actor::{Actor, Context, Fault, Reentrancy};
+use crate::baggage::Baggage;
 use crate::dispatch::{Ending, Host, Step, beside_turn, contain};
 use crate::events::DeadReason;
 use crate::mailbox::{Envelope, Incoming, MessageTable, RecordKind, payload_words};
@@ -48,6 +49,8 @@ pub(crate) struct Asked<A, Q: Future, F> {
     /// Of the message whose handler made the request.
     sender: u64,
     deadline: u64,
+    /// What went with the message in whose turn it was made.
+    baggage: Option<Box<Baggage>>,
     holds_others: bool,
     /// It is in the mailbox, or in the list that goes round it.
     queued: AtomicBool,
@@ -87,6 +90,7 @@ where
                 number: links.next_request,
                 sender: envelope.sender,
                 deadline: envelope.deadline,
+                baggage: Baggage::to_keep(),
                 holds_others,
                 queued: AtomicBool::new(false),
                 work: Mutex::new(None),
@@ -168,7 +172,11 @@ where
             Work::Answered(answer, then) if cell.finish_request(self.number) => {
                 host.set_request(self.deadline, 0, false);
                 // SAFETY: the caller's promise: the actor that made the request is an `A`.
-                unsafe { with_actor::<A>(cell, host, self.sender, |actor, ctx| then(actor, answer, ctx)) }
+                let run = || unsafe { with_actor::<A>(cell, host, self.sender, |actor, ctx| then(actor, answer, ctx)) };
+                match &self.baggage {
+                    Some(baggage) => baggage.in_scope(run),
+                    None => run(),
+                }
             }
             work => {
                 self.keep(cell, work);
@@ -195,7 +203,7 @@ where
         let envelope = Envelope {
             sender: self.sender,
             deadline: self.deadline,
-            reply: None,
+            ..Envelope::OUTSIDE
         };
         match post_exempt(&cell, Self::TABLE, envelope, self) {
             Ok(()) if cell.state.mail() => cell.schedule(),

@@ -25,11 +25,12 @@ impl Header {
     pub(crate) fn stash<M: Message>(
         &self,
         table: &'static MessageTable,
-        envelope: Envelope,
+        mut envelope: Envelope,
         message: M,
     ) -> Result<u64, M> {
         let capacity = self.stash_capacity();
         if self.with_links(|links| links.stash.len()) >= capacity {
+            envelope.drop_carried();
             return Err(message);
         }
         let letter = Letter::new(self.to_ref(), table, envelope, message);

@@ -106,8 +106,7 @@ fn tell_parent(cell: &Header, fault: &Fault, directive: Directive) {
     };
     let envelope = Envelope {
         sender: cell.id,
-        deadline: 0,
-        reply: None,
+        ..Envelope::OUTSIDE
     };
     if post_exempt(parent, table, envelope, message).is_ok() && parent.state.mail() {
         parent.schedule();

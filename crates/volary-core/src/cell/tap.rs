@@ -41,6 +41,7 @@ impl Header {
     /// Sets the mark of the log anew. Called by the owner.
     pub(crate) fn mark_layers(&self) {
         let layered = self.system().is_observed()
+            || self.is_layered_over()
             || self.tap().is_some()
             || self
                 .extras_if_any()
@@ -112,6 +113,6 @@ impl Header {
 /// As for every `run`.
 pub(super) unsafe fn pass_over(cell: &Header, _: &Host, incoming: Incoming) -> Step {
     // SAFETY: an undelivered record of this cell, discarded once.
-    unsafe { (incoming.table.discard)(cell, incoming, DeadReason::Discarded) };
+    unsafe { incoming.discard(cell, DeadReason::Discarded) };
     Step::Done
 }

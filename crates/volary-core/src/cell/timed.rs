@@ -15,6 +15,7 @@ use std::time::Duration;
 use super::header::{CellRef, Header, WeakCell};
 use super::state::SUSPENDED;
 use crate::actor::{Fault, Message, Respond};
+use crate::baggage::{Baggage, Carried};
 use crate::dispatch::contain;
 use crate::mailbox::{Envelope, MessageTable};
 use crate::reference::post_exempt;
@@ -72,6 +73,8 @@ struct Alarm<M> {
     /// What to send: for one time, or to copy from.
     message: Mutex<Option<M>>,
     copy: fn(&M) -> Option<M>,
+    /// What went with the message in whose turn it was set.
+    baggage: Option<Box<Baggage>>,
 }
 
 impl<M: Message> Alarm<M> {
@@ -116,8 +119,12 @@ impl<M: Message> Alarm<M> {
         };
         let envelope = Envelope {
             sender: cell.id,
-            deadline: 0,
-            reply: None,
+            ..Envelope::OUTSIDE
+        };
+        let baggage = self.baggage.as_deref().cloned();
+        let envelope = match baggage {
+            Some(baggage) => envelope.carry(Some(Box::new(Carried::new(baggage)))),
+            None => envelope,
         };
         if post_exempt(cell, self.table, envelope, timed).is_ok() && cell.state.mail() {
             cell.schedule();
@@ -202,6 +209,7 @@ impl Header {
             plan,
             message: Mutex::new(Some(message)),
             copy,
+            baggage: Baggage::to_keep(),
         });
         // Under the lock: should the wheel be quick, it finds the entry.
         self.with_links(|links| {

@@ -482,6 +482,7 @@ unsafe fn discard<M: Message>(cell: &Header, incoming: Incoming, reason: DeadRea
         .dead_letter(cell, incoming.envelope.sender, reason, message);
     let ending = match reason {
         DeadReason::Stopped => Ending::Stopped,
+        DeadReason::Intercepted(reason) => Ending::Refused(reason),
         _ => Ending::NoReply,
     };
     Host::with(|host| host.with_ending(ending, || drop(reply)));

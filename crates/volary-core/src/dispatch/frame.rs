@@ -14,11 +14,13 @@ use std::ptr::NonNull;
 use std::task::{Context as TaskContext, Poll};
 
 use crate::actor::{Actor, Context, Fault};
-use crate::cell::{CellRef, Header, Here, waker_of};
+use crate::baggage::Baggage;
+use crate::cell::{CellRef, Header, Here, Served, waker_of};
+use crate::intercept::Outcome;
 
 use super::Step;
 use super::contain::contain;
-use super::host::{Ambient, Ending, Host};
+use super::host::{Ambient, Ending, Host, Surroundings};
 
 /// Finely graded where most handlers are: a hundred thousand suspended ones should not pay for slack.
 const CLASSES: [usize; 14] = [
@@ -40,6 +42,8 @@ pub(crate) struct FrameHead {
     pub(crate) deadline: u64,
     /// Whether somebody waits for the answer.
     asked: bool,
+    /// What is known of the message, if somebody wants to know how it ends.
+    served: Option<Box<Served>>,
 }
 
 #[repr(C)]
@@ -160,6 +164,7 @@ where
             class,
             deadline: 0,
             asked: false,
+            served: None,
         });
         (&raw mut (*at).context).write(Context::new(Here::new(cell), sender));
         let context: &'static mut Context<A> = &mut (*at).context;
@@ -185,7 +190,35 @@ pub(crate) unsafe fn resume(cell: &Header, host: &Host) -> Step {
             return Step::Done;
         };
         host.set_request(frame.as_ref().deadline, 0, frame.as_ref().asked);
-        poll_and_keep(cell, host, frame)
+        match (*frame.as_ptr()).served.take() {
+            None => poll_and_keep(cell, host, frame),
+            Some(served) => {
+                let step = served.around(|| poll_and_keep(cell, host, frame));
+                attend_to_the_end(cell, served, &step);
+                step
+            }
+        }
+    }
+}
+
+/// The handler of a message was polled: says how it ended, or remembers to.
+///
+/// # Safety
+/// The caller owns the actor; if the step is `Suspended`, its cell holds the frame of that handler.
+pub(crate) unsafe fn attend_to_the_end(cell: &Header, served: Box<Served>, step: &Step) {
+    match step {
+        Step::Done => served.ended(cell, Outcome::Completed),
+        Step::Faulted(fault) => served.ended(cell, Outcome::Faulted(fault)),
+        // SAFETY: the caller's promise; nobody looks at the head of a frame but the owner of the actor.
+        Step::Suspended => unsafe {
+            match cell.take_frame() {
+                Some(frame) => {
+                    (*frame.as_ptr()).served = Some(served);
+                    cell.keep_frame(frame);
+                }
+                None => served.ended(cell, Outcome::Completed),
+            }
+        },
     }
 }
 
@@ -197,7 +230,14 @@ pub(crate) unsafe fn discard(cell: &Header, host: &Host, ending: Ending) -> Resu
     // SAFETY: the caller's promise.
     unsafe {
         match cell.take_frame() {
-            Some(frame) => finish(host, frame, ending),
+            Some(frame) => {
+                let served = (*frame.as_ptr()).served.take();
+                let dropped = finish(host, frame, ending);
+                if let Some(served) = served {
+                    served.ended(cell, Outcome::Cancelled);
+                }
+                dropped
+            }
             None => Ok(()),
         }
     }
@@ -281,6 +321,7 @@ pub(crate) fn beside_turn<R>(poll: impl FnOnce() -> R) -> R {
 pub(crate) struct Ambiently<F> {
     pub(crate) actor: CellRef,
     pub(crate) deadline: u64,
+    pub(crate) baggage: Option<Box<Baggage>>,
     pub(crate) future: F,
 }
 
@@ -289,18 +330,19 @@ impl<F: Future> Future for Ambiently<F> {
 
     fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<F::Output> {
         // SAFETY: `future` is pinned with `self`; the other fields are not.
-        let (actor, deadline, future) = unsafe {
+        let (actor, deadline, baggage, future) = unsafe {
             let this = self.get_unchecked_mut();
-            (&this.actor, this.deadline, Pin::new_unchecked(&mut this.future))
+            let future = Pin::new_unchecked(&mut this.future);
+            (&this.actor, this.deadline, this.baggage.as_deref(), future)
         };
-        let set = |ambient| {
+        let set = |ambient, surroundings| {
             Host::with(|host| {
                 let before = host.ambient();
                 host.set_ambient(ambient);
-                before
+                (before, host.swap_surroundings(surroundings))
             })
         };
-        let before = set(Ambient {
+        let here = Ambient {
             actor: actor.as_ptr(),
             id: actor.id(),
             deadline,
@@ -308,7 +350,8 @@ impl<F: Future> Future for Ambiently<F> {
             asked: false,
             depth: 0,
             in_turn: false,
-        });
+        };
+        let before = set(here, Surroundings::of(actor, baggage));
         // Restored on unwinding too: the panic belongs to the task, the thread goes on.
         struct Restore<R: FnMut()>(R);
         impl<R: FnMut()> Drop for Restore<R> {
@@ -317,8 +360,8 @@ impl<F: Future> Future for Ambiently<F> {
             }
         }
         let _restore = Restore(|| {
-            if let Some(before) = before {
-                set(before);
+            if let Some((ambient, surroundings)) = before {
+                set(ambient, surroundings);
             }
         });
         future.poll(task)

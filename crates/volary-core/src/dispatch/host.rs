@@ -12,7 +12,9 @@ use super::frame::FramePool;
 use super::pulse::{self, Pulse};
 use super::worker::Local;
 use crate::actor::Fault;
+use crate::baggage::Baggage;
 use crate::cell::{CellRef, Header};
+use crate::intercept::Layers;
 
 /// Who is running on this thread, and for how long it may.
 #[derive(Clone, Copy)]
@@ -31,6 +33,36 @@ pub(crate) struct Ambient {
     pub(crate) depth: u32,
     /// Whether the handler itself is polling, as opposed to a task that it spawned.
     pub(crate) in_turn: bool,
+}
+
+/// What stands around everything that is sent from here. Apart from the ambient turn, which is copied for every message.
+#[derive(Clone, Copy)]
+pub(crate) struct Surroundings {
+    /// What goes along, if anything does.
+    baggage: *const Baggage,
+    /// Who looks at it, if anybody does.
+    layers: *const Layers,
+}
+
+impl Surroundings {
+    const NONE: Surroundings = Surroundings {
+        baggage: ptr::null(),
+        layers: ptr::null(),
+    };
+
+    /// Those of an actor, and of what it serves if that is known.
+    #[inline]
+    pub(crate) fn of(cell: &Header, baggage: Option<&Baggage>) -> Self {
+        Surroundings {
+            baggage: baggage.map_or(ptr::null(), ptr::from_ref),
+            layers: cell.sending_layers(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_none(self) -> bool {
+        self.baggage.is_null() & self.layers.is_null()
+    }
 }
 
 impl Ambient {
@@ -58,10 +90,13 @@ pub(crate) enum Ending {
     Stopped,
     /// Whoever it was handed on to had no room.
     Full,
+    /// A layer did not let the message pass.
+    Refused(&'static str),
 }
 
 pub(crate) struct Host {
     ambient: Cell<Ambient>,
+    surroundings: Cell<Surroundings>,
     /// The pool worker that is polled on this thread, if any.
     worker: Cell<*const Local>,
     /// Messages sent in this turn: a long turn shares its work.
@@ -69,6 +104,10 @@ pub(crate) struct Host {
     /// Turns run for askers, to time some of them.
     inlined: Cell<u32>,
     short: Cell<u32>,
+    /// Why a layer refused the last message that it did.
+    refusal: Cell<&'static str>,
+    /// Messages that could be measured since the last one that was.
+    unmeasured: Cell<u32>,
     /// A hook of a shutdown is polled.
     in_hook: Cell<bool>,
     ending: RefCell<Option<Ending>>,
@@ -83,10 +122,13 @@ impl Host {
     const fn new() -> Self {
         Host {
             ambient: Cell::new(Ambient::OUTSIDE),
+            surroundings: Cell::new(Surroundings::NONE),
             worker: Cell::new(ptr::null()),
             sent: Cell::new(0),
             inlined: Cell::new(0),
             short: Cell::new(0),
+            refusal: Cell::new(""),
+            unmeasured: Cell::new(0),
             in_hook: Cell::new(false),
             ending: RefCell::new(None),
             graves: RefCell::new(Vec::new()),
@@ -119,6 +161,67 @@ impl Host {
         ambient.patience = patience;
         ambient.asked = asked;
         self.ambient.set(ambient);
+    }
+
+    /// What goes with everything that is sent from here.
+    pub(crate) fn baggage(&self) -> Option<&Baggage> {
+        let baggage = self.surroundings.get().baggage;
+        // SAFETY: set for the time of a call by whoever keeps the baggage meanwhile, on this thread, and unset after it.
+        (!baggage.is_null()).then(|| unsafe { &*baggage })
+    }
+
+    /// Who looks at what the running actor sends.
+    pub(crate) fn layers(&self) -> Option<&Layers> {
+        let layers = self.surroundings.get().layers;
+        // SAFETY: part of the running actor's cell, which is alive while its turn or its task is being polled here.
+        (!layers.is_null()).then(|| unsafe { &*layers })
+    }
+
+    /// Calls `f`; what it sends carries `baggage`.
+    pub(crate) fn with_baggage<R>(baggage: &Baggage, f: impl FnOnce() -> R) -> R {
+        struct Restore(*const Baggage);
+        impl Drop for Restore {
+            fn drop(&mut self) {
+                Host::with(|host| host.swap_baggage(self.0));
+            }
+        }
+        let _restore = Host::with(|host| Restore(host.swap_baggage(baggage)));
+        f()
+    }
+
+    fn swap_baggage(&self, baggage: *const Baggage) -> *const Baggage {
+        let before = self.surroundings.get();
+        self.surroundings.set(Surroundings { baggage, ..before });
+        before.baggage
+    }
+
+    #[inline]
+    pub(crate) fn surroundings(&self) -> Surroundings {
+        self.surroundings.get()
+    }
+
+    /// Sets what stands around everything that is sent from here; what did before.
+    #[inline]
+    pub(crate) fn swap_surroundings(&self, surroundings: Surroundings) -> Surroundings {
+        self.surroundings.replace(surroundings)
+    }
+
+    pub(crate) fn set_refusal(&self, reason: &'static str) {
+        self.refusal.set(reason);
+    }
+
+    /// Why a layer has just refused a message on this thread.
+    #[cold]
+    pub(crate) fn refusal() -> &'static str {
+        Host::with(|host| host.refusal.get()).unwrap_or_default()
+    }
+
+    /// Whether this message is the one in so many that is measured.
+    pub(crate) fn is_measured(&self, every: u32) -> bool {
+        let unmeasured = self.unmeasured.get() + 1;
+        let measured = unmeasured >= every;
+        self.unmeasured.set(if measured { 0 } else { unmeasured });
+        measured
     }
 
     /// The actor that runs on this thread, or whose task does.

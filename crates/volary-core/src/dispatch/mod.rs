@@ -20,7 +20,7 @@ use crate::actor::Fault;
 
 pub(crate) use contain::{contain, wake};
 pub(crate) use elastic::Elastic;
-pub(crate) use frame::{Ambiently, FrameHead, beside_turn, discard, launch, resume};
+pub(crate) use frame::{Ambiently, FrameHead, attend_to_the_end, beside_turn, discard, launch, resume};
 pub(crate) use host::{Ending, Host};
 pub(crate) use pool::{Pool, PoolConfig};
 pub(crate) use pulse::{Pulse, guests};

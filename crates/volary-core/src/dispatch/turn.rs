@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Step;
 use super::contain::contain;
-use super::host::{Ambient, Host};
+use super::host::{Ambient, Host, Surroundings};
 use crate::actor::Fault;
 use crate::cell::lifecycle::{self, Alive};
 use crate::cell::passivate;
@@ -48,7 +48,7 @@ pub(crate) fn run_turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
     // User code is contained where it is called. Should a panic get here nevertheless, it costs the
     // actor, which is still ours, and not the worker.
     let end = contain(|| turn(here, host, budget)).unwrap_or_else(|fault| survive(&here, &fault));
-    host.set_ambient(before);
+    leave(host, before);
     end
 }
 
@@ -79,11 +79,16 @@ pub(crate) fn start_turn(cell: &Header, host: &Host, look: impl FnOnce(Phase)) -
         }
     });
     let end = end.unwrap_or_else(|fault| survive(cell, &fault));
-    host.set_ambient(before);
+    leave(host, before);
     end
 }
 
-fn enter(cell: &Header, host: &Host) -> Ambient {
+fn leave(host: &Host, (ambient, surroundings): (Ambient, Surroundings)) {
+    host.set_ambient(ambient);
+    host.swap_surroundings(surroundings);
+}
+
+fn enter(cell: &Header, host: &Host) -> (Ambient, Surroundings) {
     let before = host.ambient();
     host.set_ambient(Ambient {
         actor: cell.raw().as_ptr(),
@@ -95,7 +100,7 @@ fn enter(cell: &Header, host: &Host) -> Ambient {
         in_turn: true,
     });
     host.reset_sent();
-    before
+    (before, host.swap_surroundings(Surroundings::of(cell, None)))
 }
 
 /// Runs an idle actor on the thread of somebody who waits for its answer, and queues it if it has
@@ -398,13 +403,13 @@ impl Mail {
 }
 
 /// Hands one message to its handler, unless nobody waits for the answer any more.
-#[inline]
+#[inline(always)]
 pub(crate) fn deliver(cell: &Header, host: &Host, incoming: Incoming) -> Step {
     deliver_again::<false>(cell, host, incoming)
 }
 
 /// The same for a message that the actor had put aside, if `RETURNED` says so.
-#[inline]
+#[inline(always)]
 pub(crate) fn deliver_again<const RETURNED: bool>(cell: &Header, host: &Host, incoming: Incoming) -> Step {
     match incoming.envelope.reply {
         None => host.set_request(incoming.envelope.deadline, 0, false),
@@ -421,13 +426,13 @@ pub(crate) fn deliver_again<const RETURNED: bool>(cell: &Header, host: &Host, in
             };
             if let Some(reason) = reason {
                 // SAFETY: an undelivered record of this cell, discarded once.
-                unsafe { (incoming.table.discard)(cell, incoming, reason) };
+                unsafe { incoming.discard(cell, reason) };
                 return Step::Done;
             }
             host.set_request(deadline, if deadline == 0 { slot.patience() } else { 0 }, true);
         }
     }
-    if cell.log.is_layered() {
+    if cell.log.is_layered() || incoming.envelope.carried.is_some() {
         return deliver_layered::<RETURNED>(cell, host, incoming);
     }
     // SAFETY: we own the actor, and the record is handled once.
@@ -438,9 +443,13 @@ pub(crate) fn deliver_again<const RETURNED: bool>(cell: &Header, host: &Host, in
 #[cold]
 #[inline(never)]
 fn deliver_layered<const RETURNED: bool>(cell: &Header, host: &Host, incoming: Incoming) -> Step {
-    let run = cell.behaviour_for(&incoming, RETURNED);
+    let run = if cell.log.is_layered() {
+        cell.behaviour_for(&incoming, RETURNED)
+    } else {
+        incoming.table.run
+    };
     // SAFETY: we own the actor, and the record is handled once; a behaviour is for the same message.
-    unsafe { run(cell, host, incoming) }
+    unsafe { cell.attend(host, incoming, run) }
 }
 
 fn yielded(cell: &Header) -> TurnEnd {

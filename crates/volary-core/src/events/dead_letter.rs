@@ -32,11 +32,14 @@ pub enum DeadReason {
     Full,
     /// A scheduled message, or the result of a [pipe](crate::Context::pipe), to a path where nobody takes it.
     Nobody,
+    /// An [interceptor](crate::Interceptor) did not let it pass, for this reason.
+    Intercepted(&'static str),
 }
 
 impl fmt::Display for DeadReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            DeadReason::Intercepted(reason) => return write!(f, "an interceptor refused it: {reason}"),
             DeadReason::Stopped => "the receiver stopped",
             DeadReason::Expired => "its deadline had passed",
             DeadReason::Abandoned => "its asker had given up",

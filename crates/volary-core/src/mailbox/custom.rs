@@ -65,14 +65,12 @@ pub struct Letter {
     number: u64,
     receiver: CellRef,
     table: &'static MessageTable,
-    sender: u64,
-    deadline: u64,
-    reply: Option<NonNull<ReplySlot>>,
+    envelope: Envelope,
     message: Option<Box<dyn Any + Send>>,
 }
 
-// SAFETY: the reply slot is made to be used by another thread than the asker's, and the message is
-// `Send`.
+// SAFETY: the reply slot is made to be used by another thread than the asker's, and the message and what travels along
+// are `Send`.
 unsafe impl Send for Letter {}
 
 impl Letter {
@@ -87,9 +85,7 @@ impl Letter {
             number: NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
             receiver,
             table,
-            sender: envelope.sender,
-            deadline: envelope.deadline,
-            reply: envelope.reply,
+            envelope,
             message: Some(Box::new(message)),
         }
     }
@@ -116,7 +112,7 @@ impl Letter {
     /// ```
     #[must_use]
     pub fn sender(&self) -> Option<ActorId> {
-        ActorId::from_raw(self.sender)
+        ActorId::from_raw(self.envelope.sender)
     }
 
     /// Name of the message's type, for logs.
@@ -132,12 +128,12 @@ impl Letter {
 
     /// Whoever asked waits for this letter to be handled.
     pub(crate) fn set_reply(&mut self, reply: NonNull<ReplySlot>) {
-        self.reply = Some(reply);
+        self.envelope.reply = Some(reply);
     }
 
     /// Hands the message to its handler.
     pub(crate) fn hand_over(self, handle: impl FnOnce(Incoming) -> Step) -> Step {
-        self.open(|_, incoming| handle(incoming)).unwrap_or(Step::Done)
+        self.open(handle).unwrap_or(Step::Done)
     }
 
     /// Tells one letter from another.
@@ -148,38 +144,27 @@ impl Letter {
     /// Ends a letter that will not be delivered.
     pub(crate) fn discard(self, cell: &Header, reason: DeadReason) {
         // SAFETY: an undelivered letter, discarded once.
-        self.open(|table, incoming| unsafe { (table.discard)(cell, incoming, reason) });
+        self.open(|incoming| unsafe { incoming.discard(cell, reason) });
     }
 
     /// Takes the message back out: it was refused, and goes to its sender.
     pub(crate) fn into_message<M: 'static>(mut self) -> Option<M> {
-        self.reply = None;
+        self.envelope.reply = None;
+        self.envelope.drop_carried();
         self.message
             .take()
             .and_then(|message| message.downcast::<M>().ok())
             .map(|message| *message)
     }
 
-    fn envelope(&self) -> Envelope {
-        Envelope {
-            sender: self.sender,
-            deadline: self.deadline,
-            reply: self.reply,
-        }
-    }
-
     /// Hands the message to `act` as if it lay in the log.
-    fn open<R>(mut self, act: impl FnOnce(&'static MessageTable, Incoming) -> R) -> Option<R> {
+    fn open<R>(mut self, act: impl FnOnce(Incoming) -> R) -> Option<R> {
         let message = self.message.take()?;
-        let envelope = self.envelope();
-        self.reply = None;
+        let envelope = std::mem::replace(&mut self.envelope, Envelope::OUTSIDE);
         let mut place = [0_u64; INLINE_BYTES / 8];
         // SAFETY: the table belongs to the message, and its payload fits the place.
         unsafe { (self.table.unbox)(message, place.as_mut_ptr()) };
-        Some(act(
-            self.table,
-            Incoming::from_parts(self.table, envelope, place.as_mut_ptr()),
-        ))
+        Some(act(Incoming::from_parts(self.table, envelope, place.as_mut_ptr())))
     }
 }
 
@@ -191,13 +176,11 @@ impl Drop for Letter {
             number: self.number,
             receiver: receiver.clone(),
             table: self.table,
-            sender: self.sender,
-            deadline: self.deadline,
-            reply: self.reply.take(),
+            envelope: std::mem::replace(&mut self.envelope, Envelope::OUTSIDE),
             message: Some(message),
         };
         // SAFETY: the letter was not delivered and is discarded once.
-        rest.open(|table, incoming| unsafe { (table.discard)(&receiver, incoming, DeadReason::Discarded) });
+        rest.open(|incoming| unsafe { incoming.discard(&receiver, DeadReason::Discarded) });
     }
 }
 

@@ -29,6 +29,7 @@ use std::ptr;
 
 use super::bound::Bound;
 use super::pool;
+use crate::events::DeadReason;
 use crate::sync::Spin;
 use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::*};
 
@@ -150,6 +151,19 @@ pub(crate) enum Refusal {
     Full,
     /// It is not taken, and waiting is no use: the system's byte budget, or the mailbox itself, says no.
     Denied,
+    /// A layer did not let it pass; `Host::refusal` says why, to whoever called.
+    Intercepted,
+}
+
+impl Refusal {
+    /// Why the message is a dead letter, if there is nobody to take it back.
+    pub(crate) fn dead_reason(self) -> DeadReason {
+        match self {
+            Refusal::Closed => DeadReason::Stopped,
+            Refusal::Full | Refusal::Denied => DeadReason::Full,
+            Refusal::Intercepted => DeadReason::Intercepted(crate::dispatch::Host::refusal()),
+        }
+    }
 }
 
 /// Room for one record, to be filled and then published.
@@ -436,6 +450,11 @@ impl Log {
     #[inline]
     pub(crate) fn is_guarded(&self) -> bool {
         self.word.load(Relaxed) & GUARDED != 0
+    }
+
+    /// Makes writers go the way of a mailbox with a rule. Called before anybody can write.
+    pub(crate) fn guard_writers(&self) {
+        self.word.fetch_or(GUARDED, Relaxed);
     }
 
     /// The same, for the reader, who does not touch what writers write.

@@ -5,17 +5,19 @@
 //!   word 1   id of the sender, 0 from outside
 //!   [word]   DEADLINE: the deadline the sender was working under
 //!   [word]   REPLY: where the answer goes (an ask)
+//!   [word]   CARRIED: a box of what travels along: trace, headers, when it was sent
 //!   payload  the message itself, or a box of it when it is large or over-aligned
 //! ```
 //!
 //! A `tell` of eight bytes from an actor is three words. Who asks pays for a reply word, who works
-//! under a deadline for a deadline word, nobody else for either.
+//! under a deadline for a deadline word, who serves a request with baggage for a word and a box, nobody else for any.
 
 use std::any::TypeId;
 use std::mem::{align_of, size_of};
 use std::ptr::NonNull;
 
 use super::log::{BLOCK_WORDS, First, Word};
+use crate::baggage::Carried;
 use crate::cell::Header;
 use crate::dispatch::Host;
 use crate::dispatch::Step;
@@ -33,9 +35,10 @@ const WORD: usize = size_of::<u64>();
 const HEAD_WORDS: usize = 2;
 const DEADLINE: usize = 0b001;
 const REPLY: usize = 0b010;
+const CARRIED: usize = 0b100;
 const FLAGS: usize = 0b111;
 
-const _: () = assert!(HEAD_WORDS + 2 + INLINE_BYTES / WORD <= BLOCK_WORDS || cfg!(volary_loom));
+const _: () = assert!(HEAD_WORDS + 3 + INLINE_BYTES / WORD <= BLOCK_WORDS || cfg!(volary_loom));
 
 /// What the runtime must know of a message of one type to one type of actor: its function table.
 ///
@@ -94,6 +97,8 @@ pub(crate) struct Envelope {
     /// Nanoseconds of the system's clock; 0 for none.
     pub(crate) deadline: u64,
     pub(crate) reply: Option<NonNull<ReplySlot>>,
+    /// A box that belongs to whoever has the envelope in hand.
+    pub(crate) carried: Option<NonNull<Carried>>,
 }
 
 impl Envelope {
@@ -102,10 +107,37 @@ impl Envelope {
         sender: 0,
         deadline: 0,
         reply: None,
+        carried: None,
     };
 
     pub(crate) fn extra_words(&self) -> usize {
-        usize::from(self.deadline != 0) + usize::from(self.reply.is_some())
+        usize::from(self.deadline != 0) + usize::from(self.reply.is_some()) + usize::from(self.carried.is_some())
+    }
+
+    /// Lets something travel along, in the place of what did before.
+    #[cold]
+    pub(crate) fn carry(mut self, carried: Option<Box<Carried>>) -> Self {
+        self.drop_carried();
+        // SAFETY: a box is never null.
+        self.carried = carried.map(|carried| unsafe { NonNull::new_unchecked(Box::into_raw(carried)) });
+        self
+    }
+
+    /// Takes out what travels along. An envelope is a plain value: the copy that this is called on must be the one that
+    /// the record or letter was made from, or read into.
+    #[cold]
+    pub(crate) fn take_carried(&mut self) -> Option<Box<Carried>> {
+        let carried = self.carried.take()?;
+        // SAFETY: made in `carry`; each envelope is in one hand at a time, and what it carries is taken out once.
+        Some(unsafe { Box::from_raw(carried.as_ptr()) })
+    }
+
+    /// Nobody will read it.
+    #[inline]
+    pub(crate) fn drop_carried(&mut self) {
+        if self.carried.is_some() {
+            drop(self.take_carried());
+        }
     }
 
     /// Length of the record that carries `M` under this envelope.
@@ -132,6 +164,11 @@ impl Envelope {
             if let Some(reply) = self.reply {
                 flags |= REPLY;
                 at.cast::<NonNull<ReplySlot>>().write(reply);
+                at = at.add(1);
+            }
+            if let Some(carried) = self.carried {
+                flags |= CARRIED;
+                at.cast::<NonNull<Carried>>().write(carried);
                 at = at.add(1);
             }
             write_payload(at, message);
@@ -189,10 +226,16 @@ impl Incoming {
                 reply = Some(place.add(words).cast::<NonNull<ReplySlot>>().read());
                 words += 1;
             }
+            let mut carried = None;
+            if flags & CARRIED != 0 {
+                carried = Some(place.add(words).cast::<NonNull<Carried>>().read());
+                words += 1;
+            }
             Envelope {
                 sender,
                 deadline,
                 reply,
+                carried,
             }
         };
         // SAFETY: in bounds, the payload follows.
@@ -214,6 +257,16 @@ impl Incoming {
             envelope,
             payload,
         }
+    }
+
+    /// Ends a message that will not be handled.
+    ///
+    /// # Safety
+    /// An undelivered record of `cell`, discarded once.
+    pub(crate) unsafe fn discard(mut self, cell: &Header, reason: DeadReason) {
+        self.envelope.drop_carried();
+        // SAFETY: the caller's promise.
+        unsafe { (self.table.discard)(cell, self, reason) }
     }
 
     /// Looks at the message where it lies.

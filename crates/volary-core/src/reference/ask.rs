@@ -98,6 +98,7 @@ impl<'a, M: Message> IntoFuture for Ask<'a, M> {
             let left = envelope.deadline.saturating_sub(system.now().nanos());
             if left == 0 {
                 // Nobody waits for what it would lead to.
+                envelope.drop_carried();
                 drop(self.message);
                 system.count_refused();
                 return AskFuture::new(self.target, State::Late);
@@ -110,11 +111,15 @@ impl<'a, M: Message> IntoFuture for Ask<'a, M> {
         let state = match post(self.target, self.table, envelope, self.message) {
             Ok(()) => State::Fresh(slot),
             Err((refusal, message)) => {
+                let reason = Host::refusal();
                 system.count_refused();
                 // SAFETY: the record was not written, so both shares are still ours.
                 unsafe { ReplySlot::free(slot) };
                 drop(message); // the user's code, and last
-                State::Refused(refusal)
+                match refusal {
+                    Refusal::Intercepted => State::Intercepted(reason),
+                    refusal => State::Refused(refusal),
+                }
             }
         };
         AskFuture::new(self.target, state)
@@ -132,6 +137,7 @@ impl<M: Message> fmt::Debug for Ask<'_, M> {
 
 enum State {
     Refused(Refusal),
+    Intercepted(&'static str),
     /// The time of the request that is being served was over before.
     Late,
     /// In the mailbox; nobody has been told to run the target.
@@ -188,8 +194,12 @@ impl<M: Message> Future for AskFuture<'_, M> {
                 self.state = State::Done;
                 Poll::Ready(Err(match refusal {
                     Refusal::Closed => AskError::Stopped,
-                    Refusal::Full | Refusal::Denied => AskError::Full,
+                    Refusal::Full | Refusal::Denied | Refusal::Intercepted => AskError::Full,
                 }))
+            }
+            State::Intercepted(reason) => {
+                self.state = State::Done;
+                Poll::Ready(Err(AskError::Refused { reason }))
             }
             State::Late => {
                 self.state = State::Done;
@@ -345,7 +355,7 @@ impl<M: Message> Drop for AskFuture<'_, M> {
     #[inline]
     fn drop(&mut self) {
         let slot = match self.state {
-            State::Done | State::Refused(_) | State::Late => return,
+            State::Done | State::Refused(_) | State::Intercepted(_) | State::Late => return,
             State::Fresh(slot) => {
                 // Nobody was told to run the target, and there may be mail behind ours.
                 if self.target.state.mail() {

@@ -23,6 +23,8 @@ pub enum TellError<M> {
     Stopped(M),
     /// The mailbox is full. Use `send(..).await` to wait for room, or shed load.
     Full(M),
+    /// An [interceptor](crate::Interceptor) did not let it pass. Its reason is in the log; whoever asks is told.
+    Refused(M),
 }
 
 impl<M> TellError<M> {
@@ -30,6 +32,7 @@ impl<M> TellError<M> {
         match refusal {
             Refusal::Closed => TellError::Stopped(message),
             Refusal::Full | Refusal::Denied => TellError::Full(message),
+            Refusal::Intercepted => TellError::Refused(message),
         }
     }
 
@@ -41,7 +44,7 @@ impl<M> TellError<M> {
     /// ```
     pub fn into_message(self) -> M {
         match self {
-            TellError::Stopped(message) | TellError::Full(message) => message,
+            TellError::Stopped(message) | TellError::Full(message) | TellError::Refused(message) => message,
         }
     }
 
@@ -62,6 +65,7 @@ impl<M> fmt::Debug for TellError<M> {
         match self {
             TellError::Stopped(_) => write!(f, "Stopped({name})"),
             TellError::Full(_) => write!(f, "Full({name})"),
+            TellError::Refused(_) => write!(f, "Refused({name})"),
         }
     }
 }
@@ -71,6 +75,7 @@ impl<M> fmt::Display for TellError<M> {
         match self {
             TellError::Stopped(_) => f.write_str("the actor has stopped"),
             TellError::Full(_) => f.write_str("the mailbox is full"),
+            TellError::Refused(_) => f.write_str("an interceptor refused the message"),
         }
     }
 }
@@ -156,6 +161,12 @@ pub enum AskError<R: Rejection = Infallible> {
     /// The mailbox was full: the message was not taken.
     #[error("the mailbox is full")]
     Full,
+    /// An [interceptor](crate::Interceptor) did not let the message pass; it was not handled.
+    #[error("refused by an interceptor: {reason}")]
+    Refused {
+        /// What it wants.
+        reason: &'static str,
+    },
     /// The actor had stopped, or stopped before it came to the message.
     #[error("the actor has stopped")]
     Stopped,

@@ -1,5 +1,6 @@
 //! Putting a message into a mailbox: the bottom of `tell`, `ask` and everything that sends.
 
+use super::departure::{carrying, see_off};
 use crate::actor::Message;
 use crate::cell::{Header, MailboxRule};
 use crate::dispatch::{Host, contain};
@@ -13,9 +14,14 @@ pub(crate) fn post<M: Message>(
     envelope: Envelope,
     message: M,
 ) -> Result<(), (Refusal, M)> {
-    if cell.log.is_guarded() {
+    if cell.log.is_guarded() || envelope.carried.is_some() {
         return post_guarded(cell, table, envelope, message);
     }
+    // Said once more, so that no instruction is spent on it.
+    let envelope = Envelope {
+        carried: None,
+        ..envelope
+    };
     write(cell, table, envelope, message, None, cell)
 }
 
@@ -26,7 +32,7 @@ pub(crate) fn post_exempt<M>(
     envelope: Envelope,
     message: M,
 ) -> Result<(), (Refusal, M)> {
-    write(cell, table, envelope, message, None, &Unlimited(cell))
+    refused(envelope, write(cell, table, envelope, message, None, &Unlimited(cell)))
 }
 
 /// Grows whatever the budget says.
@@ -42,7 +48,7 @@ impl Growth for Unlimited<'_> {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn write<M>(
     cell: &Header,
     table: &'static MessageTable,
@@ -65,6 +71,15 @@ fn write<M>(
     }
 }
 
+/// Lets go of what a message carried that was not taken.
+#[inline]
+fn refused<M>(mut envelope: Envelope, written: Result<(), (Refusal, M)>) -> Result<(), (Refusal, M)> {
+    if written.is_err() {
+        envelope.drop_carried();
+    }
+    written
+}
+
 /// Queues a message under the rule of a mailbox that has one.
 #[inline]
 fn post_guarded<M: Message>(
@@ -73,12 +88,48 @@ fn post_guarded<M: Message>(
     envelope: Envelope,
     message: M,
 ) -> Result<(), (Refusal, M)> {
+    if cell.system().looks_at_sending() || envelope.carried.is_some() {
+        return post_watched(cell, table, envelope, message);
+    }
+    post_by_rule(cell, table, envelope, message)
+}
+
+/// Queues a message that is looked at on its way.
+#[cold]
+#[inline(never)]
+fn post_watched<M: Message>(
+    cell: &Header,
+    table: &'static MessageTable,
+    mut envelope: Envelope,
+    message: M,
+) -> Result<(), (Refusal, M)> {
+    match see_off(cell, &mut envelope, &message) {
+        Ok(()) => post_by_rule(cell, table, envelope, message),
+        Err(reason) => {
+            envelope.drop_carried();
+            let message_type = std::any::type_name::<M>();
+            tracing::debug!(receiver = %cell.path(), message_type, reason, "an interceptor refused a message");
+            Host::with(|host| host.set_refusal(reason));
+            Err((Refusal::Intercepted, message))
+        }
+    }
+}
+
+#[inline]
+fn post_by_rule<M: Message>(
+    cell: &Header,
+    table: &'static MessageTable,
+    envelope: Envelope,
+    message: M,
+) -> Result<(), (Refusal, M)> {
     match cell.mailbox_rule() {
-        Some(MailboxRule { bound, custom: None }) => write(cell, table, envelope, message, bound.as_ref(), cell),
+        Some(MailboxRule { bound, custom: None }) => {
+            refused(envelope, write(cell, table, envelope, message, bound.as_ref(), cell))
+        }
         Some(MailboxRule {
             custom: Some(mailbox), ..
         }) => post_letter(cell, &**mailbox, table, envelope, message),
-        None => write(cell, table, envelope, message, None, cell),
+        None => refused(envelope, write(cell, table, envelope, message, None, cell)),
     }
 }
 
@@ -94,12 +145,15 @@ fn post_letter<M: Message>(
 ) -> Result<(), (Refusal, M)> {
     let bell = Envelope {
         sender: envelope.sender,
-        deadline: 0,
-        reply: None,
+        ..Envelope::OUTSIDE
     };
     let room = match cell.log.reserve(bell.record_words::<()>(), cell.bound(), cell) {
         Ok(room) => room,
-        Err(refusal) => return Err((refusal, message)),
+        Err(refusal) => {
+            let mut envelope = envelope;
+            envelope.drop_carried();
+            return Err((refusal, message));
+        }
     };
     let letter = Letter::new(cell.to_ref(), table, envelope, message);
     let sent = letter.identity();
@@ -135,27 +189,31 @@ fn ring_in_vain(cell: &Header) {
     }
 }
 
-/// What goes with a message sent from here: the running actor and what is left of its time.
-#[inline]
+/// What goes with a message sent from here: the running actor, what is left of its time, and its baggage.
+#[inline(always)]
 pub(crate) fn envelope_from_here(cell: &Header) -> Envelope {
-    Host::with(|host| {
-        let ambient = host.ambient();
-        if ambient.id == 0 {
-            return Envelope::OUTSIDE;
-        }
-        if let Some(worker) = host.worker() {
-            worker.sent(host.count_sent());
-        }
-        let deadline = if ambient.deadline | ambient.patience == 0 {
-            0
-        } else {
-            cell.system().current_deadline(host)
-        };
-        Envelope {
-            sender: ambient.id,
-            deadline,
-            reply: None,
-        }
-    })
-    .unwrap_or(Envelope::OUTSIDE)
+    let (envelope, plain) =
+        Host::with(|host| (sent_by(host, cell), host.surroundings().is_none())).unwrap_or((Envelope::OUTSIDE, true));
+    if plain { envelope } else { carrying(envelope) }
+}
+
+#[inline(always)]
+fn sent_by(host: &Host, cell: &Header) -> Envelope {
+    let ambient = host.ambient();
+    if ambient.id == 0 {
+        return Envelope::OUTSIDE;
+    }
+    if let Some(worker) = host.worker() {
+        worker.sent(host.count_sent());
+    }
+    let deadline = if ambient.deadline | ambient.patience == 0 {
+        0
+    } else {
+        cell.system().current_deadline(host)
+    };
+    Envelope {
+        sender: ambient.id,
+        deadline,
+        ..Envelope::OUTSIDE
+    }
 }

@@ -13,8 +13,7 @@ use super::target::Accepts;
 use crate::actor::Message;
 use crate::cell::CellRef;
 use crate::cell::state::DEAD;
-use crate::events::DeadReason;
-use crate::mailbox::{MessageTable, Refusal};
+use crate::mailbox::MessageTable;
 use crate::tree::Path;
 
 /// Anybody who takes messages of type `M`, whatever else they are.
@@ -80,10 +79,7 @@ impl<M: Message> Recipient<M> {
                 }
             }
             Err((refusal, message)) => {
-                let reason = match refusal {
-                    Refusal::Closed => DeadReason::Stopped,
-                    Refusal::Full | Refusal::Denied => DeadReason::Full,
-                };
+                let reason = refusal.dead_reason();
                 self.cell.system().dead_letter(&self.cell, sender, reason, message);
             }
         }

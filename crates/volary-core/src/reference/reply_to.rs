@@ -134,6 +134,7 @@ impl<T: Send + 'static, R: Rejection> Drop for ReplyTo<T, R> {
                     Ending::Failed(fault) => AskError::Failed(fault),
                     Ending::Stopped => AskError::Stopped,
                     Ending::Full => AskError::Full,
+                    Ending::Refused(reason) => AskError::Refused { reason },
                 }),
             );
         }

@@ -449,7 +449,9 @@ fn extras_for(system: &SystemCore, props: &Props) -> Result<Option<Box<Extras>>,
         && props.supervision.is_none()
         && props.stash.is_none()
         && props.reentrancy == Reentrancy::default()
-        && !props.passivation.allowed;
+        && !props.passivation.allowed
+        && props.layers.is_none()
+        && props.dependencies.is_none();
     if usual {
         return Ok(None);
     }
@@ -460,6 +462,8 @@ fn extras_for(system: &SystemCore, props: &Props) -> Result<Option<Box<Extras>>,
         stash: props.stash,
         reentrancy: props.reentrancy,
         wakefulness: Wakefulness::new(props.passivation),
+        layers: props.layers.clone(),
+        dependencies: props.dependencies.clone(),
         ..Extras::default()
     })))
 }

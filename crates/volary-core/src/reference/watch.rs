@@ -52,8 +52,7 @@ pub(crate) fn post_terminated(dead: &Header, watcher: &Watcher) {
     let message = Terminated::new(ActorId::of(dead.id), dead.path());
     let envelope = Envelope {
         sender: dead.id,
-        deadline: 0,
-        reply: None,
+        ..Envelope::OUTSIDE
     };
     if post_exempt(&watcher.cell, watcher.table, envelope, message).is_ok() && watcher.cell.state.mail() {
         watcher.cell.schedule();

@@ -22,6 +22,7 @@ use super::handle::ScheduleId;
 use super::rhythm::{Clocks, Date, Next, Rhythm};
 use super::task::Task;
 use crate::actor::{Fault, Message};
+use crate::baggage::{Baggage, Carried};
 use crate::cell::Header;
 use crate::dispatch::contain;
 use crate::events::DeadReason;
@@ -37,6 +38,8 @@ pub(super) struct Alarm<M, A> {
     id: ScheduleId,
     /// The actor that made the schedule; 0 if it was made outside of any.
     sender: u64,
+    /// What went with the message in whose turn it was made.
+    baggage: Option<Box<Baggage>>,
     aim: A,
     /// Nothing for what goes off once and has no name: there may be a million of those.
     plan: Option<Box<Plan<M>>>,
@@ -47,7 +50,7 @@ pub(super) struct Alarm<M, A> {
 
 // A pending schedule is this, forty bytes on the wheel, and what the book writes down.
 #[cfg(not(any(volary_loom, volary_shuttle)))]
-const _: () = assert!(size_of::<Alarm<u64, super::aim::ToActor>>() <= 128);
+const _: () = assert!(size_of::<Alarm<u64, super::aim::ToActor>>() <= 136);
 
 pub(super) struct Plan<M> {
     pub(super) name: Option<Box<str>>,
@@ -109,6 +112,7 @@ impl<M: Message, A: Aim> Alarm<M, A> {
             core,
             id,
             sender,
+            baggage: Baggage::to_keep(),
             aim,
             plan,
             place: AtomicU32::new(0),
@@ -234,6 +238,10 @@ impl<M: Message, A: Aim> Alarm<M, A> {
             sender: self.sender,
             ..Envelope::OUTSIDE
         };
+        let envelope = match self.baggage.as_deref() {
+            Some(baggage) => envelope.carry(Some(Box::new(Carried::new(baggage.clone())))),
+            None => envelope,
+        };
         match post(cell, table, envelope, message) {
             Ok(()) => {
                 if cell.state.mail() {
@@ -246,8 +254,8 @@ impl<M: Message, A: Aim> Alarm<M, A> {
                 // Somebody else may come to live at a path.
                 self.aim.actor() == 0
             }
-            Err((Refusal::Full | Refusal::Denied, message)) => {
-                core.dead_letter(cell, self.sender, DeadReason::Full, message);
+            Err((refusal, message)) => {
+                core.dead_letter(cell, self.sender, refusal.dead_reason(), message);
                 true
             }
         }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::core::{Guardians, Parts, SystemCore};
+use super::core::{Around, Guardians, Parts, SystemCore};
 use super::dispatchers::{self, DispatcherOptions};
 use super::handle::ActorSystem;
 use super::observer::Observer;
@@ -13,8 +13,11 @@ use super::shutdown::{self, Course, HookError, PhaseError, PhasePlace, ShutdownH
 use crate::actor::Actor;
 use crate::dispatch::{Elastic, Pool, PoolConfig};
 use crate::env::{Driver, Env, TokioEnv};
+use crate::extension::Extensions;
+use crate::intercept::{Interceptor, Layers};
 use crate::passivation::{Eviction, EvictionError};
 use crate::reference::spawn_guardian;
+use crate::telemetry::{Meter, Telemetry, TelemetrySink};
 use crate::time::Timers;
 use crate::tree::{NameError, validate_system_name};
 
@@ -69,6 +72,18 @@ pub enum StartError {
          Build with `panic = \"unwind\"`, or set `allow-panic-abort`"
     )]
     PanicAbort,
+    /// Two extensions have the same type: give one of them a type of its own.
+    #[error("there are two extensions of the type {extension}")]
+    Extension {
+        /// The type.
+        extension: &'static str,
+    },
+    /// A share that is none.
+    #[error("the share of messages that is measured is {share}, and must be between 0 and 1")]
+    Telemetry {
+        /// What was asked for.
+        share: f64,
+    },
     /// There is no thread for the clock, so no deadline would ever pass.
     #[error("cannot start the clock's thread: {0}")]
     Clock(#[source] std::io::Error),
@@ -104,6 +119,11 @@ pub struct SystemBuilder {
     eviction: Option<Eviction>,
     phases: Vec<(String, PhasePlace)>,
     hooks: Vec<ShutdownHook>,
+    layers: Layers,
+    telemetry: Option<Telemetry>,
+    sinks: Vec<Arc<dyn TelemetrySink>>,
+    extensions: Extensions,
+    twice: Option<&'static str>,
 }
 
 impl SystemBuilder {
@@ -117,6 +137,11 @@ impl SystemBuilder {
             eviction: None,
             phases: Vec::new(),
             hooks: Vec::new(),
+            layers: Layers::default(),
+            telemetry: None,
+            sinks: Vec::new(),
+            extensions: Extensions::default(),
+            twice: None,
         }
     }
 
@@ -235,6 +260,69 @@ impl SystemBuilder {
         self
     }
 
+    /// Puts a layer around what all actors send and handle, within those given before.
+    ///
+    /// ```
+    /// # use volary_core::{ActorSystem, Departing, Interceptor, Verdict};
+    /// struct NoGossip;
+    /// impl Interceptor for NoGossip {
+    ///     fn sending(&self, message: &mut Departing<'_>) -> Verdict {
+    ///         if message.message().is::<String>() { Verdict::Refuse("no gossip") } else { Verdict::Pass }
+    ///     }
+    /// }
+    /// let builder = ActorSystem::builder("bank").intercept(NoGossip);
+    /// # let _ = builder;
+    /// ```
+    pub fn intercept(mut self, interceptor: impl Interceptor) -> Self {
+        self.layers.push(interceptor);
+        self
+    }
+
+    /// Measures messages: how long they wait and how long they take. Nothing is measured without this.
+    ///
+    /// ```
+    /// # use volary_core::{ActorSystem, Telemetry};
+    /// let builder = ActorSystem::builder("bank").telemetry(Telemetry::sampled(0.01));
+    /// # let _ = builder;
+    /// ```
+    pub fn telemetry(mut self, telemetry: Telemetry) -> Self {
+        self.telemetry = Some(telemetry);
+        self
+    }
+
+    /// Shows every message that is measured to somebody; needs [`telemetry`](SystemBuilder::telemetry).
+    ///
+    /// ```
+    /// # use volary_core::{ActorSystem, Sample, Telemetry, TelemetrySink};
+    /// struct Print;
+    /// impl TelemetrySink for Print {
+    ///     fn sample(&self, sample: &Sample<'_>) { println!("{} took {:?}", sample.message_type, sample.took); }
+    /// }
+    /// let builder = ActorSystem::builder("bank").telemetry(Telemetry::sampled(0.01)).telemetry_sink(Print);
+    /// # let _ = builder;
+    /// ```
+    pub fn telemetry_sink(mut self, sink: impl TelemetrySink) -> Self {
+        self.sinks.push(Arc::new(sink));
+        self
+    }
+
+    /// Adds something that all actors can get at by its type; see [`ActorSystem::extension`].
+    ///
+    /// ```
+    /// # use volary_core::ActorSystem;
+    /// struct Prices { vat: u8 }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let system = ActorSystem::builder("shop").extension(Prices { vat: 19 }).start().await?;
+    /// assert_eq!(system.extension::<Prices>().unwrap().vat, 19);
+    /// # system.stop().await?; Ok(()) }
+    /// ```
+    pub fn extension<T: Send + Sync + 'static>(mut self, extension: T) -> Self {
+        if let Err(twice) = self.extensions.insert(Arc::new(extension)) {
+            self.twice.get_or_insert(twice);
+        }
+        self
+    }
+
     /// Starts the system, on the caller's tokio runtime if there is one and on one of its own
     /// otherwise.
     ///
@@ -278,6 +366,12 @@ impl SystemBuilder {
         if let Some(eviction) = &self.eviction {
             eviction.validate()?;
         }
+        if let Some(extension) = self.twice {
+            return Err(StartError::Extension { extension });
+        }
+        if let Some(telemetry) = self.telemetry.as_ref().filter(|telemetry| !telemetry.is_sound()) {
+            return Err(StartError::Telemetry { share: telemetry.share });
+        }
         let pools = dispatchers::check(&self.dispatchers, &settings)?;
         let mut course = Course::new(shutdown::plan(&self.phases)?);
         for hook in self.hooks {
@@ -296,7 +390,13 @@ impl SystemBuilder {
                 Arc::new(env)
             }
         };
-        assemble(self.name, settings, env, pools, self.eviction, course)
+        let meter = self.telemetry.map(|telemetry| Meter::new(&telemetry, self.sinks));
+        let around = Around {
+            layers: self.layers,
+            meter,
+            extensions: self.extensions,
+        };
+        assemble(self.name, settings, env, pools, self.eviction, course, around)
     }
 }
 
@@ -307,6 +407,7 @@ fn assemble(
     pools: Vec<(String, PoolConfig)>,
     eviction: Option<Eviction>,
     course: Course<ShutdownHook>,
+    around: Around,
 ) -> Result<ActorSystem, StartError> {
     let budget = settings.throughput() as u32;
     let timers = Arc::new(Timers::new(env.clone()));
@@ -337,6 +438,7 @@ fn assemble(
         env,
         eviction,
         course,
+        around,
     };
     let core = Arc::new_cyclic(|this| SystemCore::new(parts, this.clone()));
     observer.watch(Arc::downgrade(&core));

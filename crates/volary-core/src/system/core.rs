@@ -15,11 +15,14 @@ use crate::cell::{CellRef, Directory, Header};
 use crate::dispatch::{Elastic, Host, Pool};
 use crate::env::{Driver, Env, Observed, What};
 use crate::events::EventStream;
+use crate::extension::Extensions;
+use crate::intercept::Layers;
 use crate::mailbox::BLOCK_BYTES;
 use crate::passivation::{Eviction, Keeper};
 use crate::reference::{ActorId, SpawnError};
 use crate::scheduler::Book;
 use crate::sync::atomic::{AtomicU64, Ordering::*};
+use crate::telemetry::Meter;
 use crate::time::{Moment, Timers, nanos};
 use crate::tree::{Address, Path};
 
@@ -80,6 +83,7 @@ pub(crate) struct SystemCore {
     blocks: AtomicU64,
     /// What a drain takes at least, if a signal began the stop; nanoseconds.
     least_drain: AtomicU64,
+    around: Around,
     /// Somebody looks at what actors do.
     observed: bool,
     /// One seed decides everything.
@@ -107,6 +111,14 @@ pub(super) struct Parts {
     pub(super) timers: Arc<Timers>,
     pub(super) eviction: Option<Eviction>,
     pub(super) course: Course<ShutdownHook>,
+    pub(super) around: Around,
+}
+
+/// What stands around messages and actors.
+pub(super) struct Around {
+    pub(super) layers: Layers,
+    pub(super) meter: Option<Meter>,
+    pub(super) extensions: Extensions,
 }
 
 impl SystemCore {
@@ -119,6 +131,25 @@ impl SystemCore {
     pub(super) fn drain_time(&self) -> Duration {
         let least = Duration::from_nanos(self.least_drain.load(Relaxed));
         self.settings.drain_timeout().max(least)
+    }
+
+    /// Whether senders of this system have more to do than to put a message into a mailbox.
+    #[inline]
+    pub(crate) fn looks_at_sending(&self) -> bool {
+        self.around.meter.is_some() || !self.around.layers.is_empty()
+    }
+
+    pub(crate) fn layers(&self) -> &Layers {
+        &self.around.layers
+    }
+
+    #[inline]
+    pub(crate) fn meter(&self) -> Option<&Meter> {
+        self.around.meter.as_ref()
+    }
+
+    pub(crate) fn extensions(&self) -> &Extensions {
+        &self.around.extensions
     }
 
     #[inline]
@@ -176,6 +207,7 @@ impl SystemCore {
             driver: Mutex::new(None),
             blocks: AtomicU64::new(0),
             least_drain: AtomicU64::new(0),
+            around: parts.around,
             observed: parts.env.observes(),
             simulated: parts.env.is_simulated(),
             block_limit: if limit == 0 {

@@ -38,7 +38,7 @@ use crate::tree::{Address, Path};
 /// ```
 #[derive(Clone)]
 pub struct ActorSystem {
-    pub(super) core: Arc<SystemCore>,
+    pub(crate) core: Arc<SystemCore>,
 }
 
 /// An actor as [`ActorSystem::actors`] lists it.
@@ -332,6 +332,20 @@ impl ActorSystem {
         self.core.directory.len().saturating_sub(3)
     }
 
+    /// What was measured of messages so far; nothing without [`telemetry`](crate::SystemBuilder::telemetry).
+    ///
+    /// ```
+    /// # fn f(system: &volary_core::ActorSystem) {
+    /// for kind in system.readings().kinds {
+    ///     println!("{}: mean wait {:?}, mean time {:?}", kind.kind, kind.waited.mean(), kind.took.mean());
+    /// }
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn readings(&self) -> crate::telemetry::Readings {
+        self.core.meter().map(|meter| meter.read()).unwrap_or_default()
+    }
+
     /// The event stream.
     ///
     /// ```
@@ -400,7 +414,7 @@ impl fmt::Debug for ActorSystem {
 /// Waits on the clock of a system; see [`ActorSystem::sleep`].
 #[must_use = "futures do nothing unless polled"]
 pub struct Sleep {
-    core: Arc<SystemCore>,
+    pub(crate) core: Arc<SystemCore>,
     until: Moment,
     timer: Option<TimerId>,
 }

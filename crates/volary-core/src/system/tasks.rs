@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use crate::actor::Fault;
+use crate::baggage::Baggage;
 use crate::cell::{Header, WeakCell};
 use crate::dispatch::{Ambiently, Host, contain, wake};
 use crate::sync::Mutex;
@@ -104,6 +105,7 @@ pub(crate) fn spawn_for(cell: &Header, future: impl Future<Output = ()> + Send +
         links.next_task
     });
     let deadline = Host::with(|host| cell.system().current_deadline(host)).unwrap_or(0);
+    let baggage = Baggage::to_keep();
     let actor = cell.to_ref();
     let owner = actor.downgrade();
     let spawned = Spawned {
@@ -112,6 +114,7 @@ pub(crate) fn spawn_for(cell: &Header, future: impl Future<Output = ()> + Send +
         future: Some(Box::pin(Ambiently {
             actor,
             deadline,
+            baggage,
             future,
         })),
         on_end: Some(Box::new(move || {

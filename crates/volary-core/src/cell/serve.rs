@@ -1,0 +1,178 @@
+//! What goes on around the handling of a message that carries something, or that somebody looks at: layers are asked
+//! before and told after, what travels along is passed on meanwhile, and the clock is read for a message that is
+//! measured. A handler that suspends takes all of this along in its frame.
+
+use std::num::NonZeroU64;
+use std::time::SystemTime;
+
+use super::header::Header;
+use super::typed::RunFn;
+use crate::baggage::{Baggage, Carried};
+use crate::dispatch::{Host, Step, attend_to_the_end};
+use crate::events::DeadReason;
+use crate::intercept::{Arriving, Handled, Layers, Outcome};
+use crate::mailbox::{BELL, Incoming, RecordKind};
+use crate::reference::ActorId;
+use crate::telemetry::{Sample, span_id};
+use crate::time::Moment;
+
+/// A message that is being handled.
+pub(crate) struct Served {
+    /// In a box of its own, since handlers point to it while they run.
+    carried: Box<Carried>,
+    message_type: &'static str,
+    sender: u64,
+    begun: Moment,
+    /// By the calendar, for a message that is measured.
+    wall: Option<SystemTime>,
+    /// The span that sent it.
+    parent: Option<NonZeroU64>,
+    span: tracing::Span,
+    /// Layers let it pass, and are to hear how it ends.
+    layered: bool,
+}
+
+impl Header {
+    /// Who looks at what this actor sends, for its turns; null for nobody.
+    #[inline]
+    pub(crate) fn sending_layers(&self) -> *const Layers {
+        if !self.log.is_layered() {
+            return std::ptr::null();
+        }
+        self.layers().map_or(std::ptr::null(), std::ptr::from_ref)
+    }
+
+    /// The layers that this actor was given itself.
+    pub(crate) fn layers(&self) -> Option<&Layers> {
+        self.extras_if_any()?.layers.as_deref()
+    }
+
+    /// Whether layers are to be asked before it handles anything.
+    pub(crate) fn is_layered_over(&self) -> bool {
+        !self.system().layers().is_empty() || self.layers().is_some()
+    }
+
+    /// Handles a message with all that goes on around it.
+    ///
+    /// # Safety
+    /// As for every `run`: the caller owns the actor, and the record is handled once, by the `run` for its message.
+    pub(crate) unsafe fn attend(&self, host: &Host, mut incoming: Incoming, run: RunFn) -> Step {
+        let layered =
+            incoming.table.kind != RecordKind::Answer && !std::ptr::eq(incoming.table, &BELL) && self.is_layered_over();
+        let carried = incoming.envelope.take_carried();
+        if carried.is_none() && !layered {
+            // SAFETY: the caller's promise.
+            return unsafe { run(self, host, incoming) };
+        }
+        let served = Served::begin(self, &incoming, carried.unwrap_or_default());
+        if layered {
+            // SAFETY: the record was not taken yet.
+            let message = unsafe { (incoming.table.view)(self, &incoming) };
+            // One that is out of date is dropped by its `run`.
+            if let Some(message) = message
+                && let Err(reason) = served.ask_layers(self, message, incoming.envelope.reply.is_some())
+            {
+                // SAFETY: an undelivered record of this cell, discarded once.
+                unsafe { incoming.discard(self, DeadReason::Intercepted(reason)) };
+                return Step::Done;
+            }
+        }
+        let served = Box::new(Served { layered, ..served });
+        // SAFETY: the caller's promise.
+        let step = served.around(|| unsafe { run(self, host, incoming) });
+        // SAFETY: the caller owns the actor, and this was the poll of that handler.
+        unsafe { attend_to_the_end(self, served, &step) };
+        step
+    }
+}
+
+impl Served {
+    fn begin(cell: &Header, incoming: &Incoming, mut carried: Box<Carried>) -> Self {
+        let system = cell.system();
+        let message_type = (incoming.table.name)();
+        let mut parent = None;
+        let mut span = tracing::Span::none();
+        if let Some(trace) = carried.baggage.trace
+            && trace.is_sampled()
+        {
+            // What this handler sends comes from its own span.
+            parent = (!carried.begins_trace).then(|| trace.span_id());
+            let here = trace.below(span_id(&**system.env()));
+            carried.baggage.trace = Some(here);
+            span = tracing::info_span!(
+                target: "volary::message",
+                "handle",
+                actor = %cell.path(),
+                message = message_type,
+                trace_id = %format_args!("{:032x}", here.trace_id()),
+                span_id = %format_args!("{:016x}", here.span_id()),
+            );
+        }
+        Served {
+            message_type,
+            sender: incoming.envelope.sender,
+            begun: system.now(),
+            wall: carried.sent_at.map(|_| system.env().wall()),
+            parent,
+            span,
+            layered: false,
+            carried,
+        }
+    }
+
+    pub(crate) fn around<R>(&self, poll: impl FnOnce() -> R) -> R {
+        let _entered = self.span.enter();
+        let baggage: &Baggage = &self.carried.baggage;
+        if baggage.is_empty() {
+            return poll();
+        }
+        baggage.in_scope(poll)
+    }
+
+    fn ask_layers(&self, cell: &Header, message: &dyn std::any::Any, asked: bool) -> Result<(), &'static str> {
+        let arriving = Arriving {
+            message,
+            type_name: self.message_type,
+            sender: ActorId::from_raw(self.sender),
+            receiver: cell,
+            asked,
+            baggage: &self.carried.baggage,
+        };
+        cell.system().layers().receiving(&arriving)?;
+        cell.layers().map_or(Ok(()), |own| own.receiving(&arriving))
+    }
+
+    /// The handling is over.
+    pub(crate) fn ended(&self, cell: &Header, outcome: Outcome<'_>) {
+        let system = cell.system();
+        let took = system.now().since(self.begun);
+        if self.layered {
+            let handled = Handled {
+                type_name: self.message_type,
+                sender: ActorId::from_raw(self.sender),
+                receiver: cell,
+                baggage: &self.carried.baggage,
+                took,
+                outcome,
+            };
+            if let Some(own) = cell.layers() {
+                own.handled(&handled);
+            }
+            system.layers().handled(&handled);
+        }
+        if let (Some(meter), Some(sent), Some(begun)) = (system.meter(), self.carried.sent_at, self.wall) {
+            let sample = Sample {
+                actor: cell.path(),
+                actor_type: (cell.table.actor_name)(),
+                message_type: self.message_type,
+                begun,
+                waited: self.begun.since(sent),
+                took,
+                outcome,
+                trace: self.carried.baggage.trace.filter(|trace| trace.is_sampled()),
+                parent: self.parent,
+            };
+            meter.record(cell, &sample);
+        }
+    }
+}

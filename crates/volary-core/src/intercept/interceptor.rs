@@ -1,0 +1,94 @@
+//! What an interceptor is.
+
+use super::seen::{Arriving, Departing, Handled};
+
+/// What becomes of a message that an [`Interceptor`] has seen.
+///
+/// ```
+/// # use volary_core::{Arriving, Verdict};
+/// fn only_known(message: &Arriving<'_>) -> Verdict {
+///     match message.baggage().header("user") {
+///         Some(_) => Verdict::Pass,
+///         None => Verdict::Refuse("who are you?"),
+///     }
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// It goes on, to the next layer or to the handler.
+    Pass,
+    /// It goes no further. A message that was about to be sent goes back to its sender with this reason; one that was
+    /// about to be handled becomes a dead letter, and whoever asked hears the reason.
+    Refuse(&'static str),
+}
+
+/// A layer around what actors send and handle: for authorisation, limits, metrics, traces.
+///
+/// Every method is called in the way of messages, on whatever thread they are sent or handled, so it should be quick
+/// and must not block. A panic in one is contained and reported as the failure of a hook; a message whose layer
+/// panicked before its verdict is refused.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering};
+/// use std::sync::Arc;
+/// use volary_core::{Handled, Interceptor};
+/// # use volary_core::*;
+/// # use std::convert::Infallible;
+/// # struct Lamp; struct Toggle;
+/// # impl Message for Toggle { type Reply = (); type Rejection = Infallible; }
+/// # impl Actor for Lamp {}
+/// # impl SyncHandler<Toggle> for Lamp {
+/// #     fn handle(&mut self, _: Toggle, _: &mut Context<Self>) -> Result<(), Failure> { Ok(()) }
+/// # }
+///
+/// #[derive(Default)]
+/// struct Count(AtomicU64);
+///
+/// impl Interceptor for Count {
+///     fn handled(&self, _: &Handled<'_>) {
+///         self.0.fetch_add(1, Ordering::Relaxed);
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let count = Arc::new(Count::default());
+/// let system = ActorSystem::builder("doc").intercept(count.clone()).start().await?;
+/// let lamp = system.spawn(|| Lamp).await?;
+/// lamp.ask(Toggle).await?;
+/// system.stop().await?;
+/// assert_eq!(count.0.load(Ordering::Relaxed), 1);
+/// # Ok(()) }
+/// ```
+pub trait Interceptor: Send + Sync + 'static {
+    /// A message is about to be put into a mailbox.
+    fn sending(&self, message: &mut Departing<'_>) -> Verdict {
+        let _ = message;
+        Verdict::Pass
+    }
+
+    /// A message is about to be handled.
+    fn receiving(&self, message: &Arriving<'_>) -> Verdict {
+        let _ = message;
+        Verdict::Pass
+    }
+
+    /// The handling of a message that was let pass is over.
+    fn handled(&self, handled: &Handled<'_>) {
+        let _ = handled;
+    }
+}
+
+impl<I: Interceptor + ?Sized> Interceptor for std::sync::Arc<I> {
+    fn sending(&self, message: &mut Departing<'_>) -> Verdict {
+        (**self).sending(message)
+    }
+
+    fn receiving(&self, message: &Arriving<'_>) -> Verdict {
+        (**self).receiving(message)
+    }
+
+    fn handled(&self, handled: &Handled<'_>) {
+        (**self).handled(handled);
+    }
+}

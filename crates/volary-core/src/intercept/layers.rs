@@ -1,0 +1,66 @@
+//! Interceptors in their order, and how they are called: each contained on its own.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::interceptor::{Interceptor, Verdict};
+use super::seen::{Arriving, Departing, Handled};
+use crate::cell::Header;
+use crate::dispatch::contain;
+
+const PANICKED: &str = "an interceptor panicked";
+
+/// Interceptors, outermost first.
+#[derive(Clone, Default)]
+pub(crate) struct Layers(Vec<Arc<dyn Interceptor>>);
+
+impl Layers {
+    pub(crate) fn push(&mut self, interceptor: impl Interceptor) {
+        self.0.push(Arc::new(interceptor));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn sending(&self, message: &mut Departing<'_>) -> Result<(), &'static str> {
+        let cell = message.receiver;
+        self.0
+            .iter()
+            .try_for_each(|layer| judge(cell, || layer.sending(message)))
+    }
+
+    pub(crate) fn receiving(&self, message: &Arriving<'_>) -> Result<(), &'static str> {
+        let cell = message.receiver;
+        self.0
+            .iter()
+            .try_for_each(|layer| judge(cell, || layer.receiving(message)))
+    }
+
+    /// Tells them that it is over, innermost first.
+    pub(crate) fn handled(&self, handled: &Handled<'_>) {
+        for layer in self.0.iter().rev() {
+            report(handled.receiver, contain(|| layer.handled(handled)));
+        }
+    }
+}
+
+impl fmt::Debug for Layers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} layers", self.0.len())
+    }
+}
+
+fn judge(cell: &Header, look: impl FnOnce() -> Verdict) -> Result<(), &'static str> {
+    match report(cell, contain(look)) {
+        Some(Verdict::Pass) => Ok(()),
+        Some(Verdict::Refuse(reason)) => Err(reason),
+        None => Err(PANICKED),
+    }
+}
+
+fn report<R>(cell: &Header, called: Result<R, crate::actor::Fault>) -> Option<R> {
+    called
+        .inspect_err(|fault| cell.system().report_hook_fault(cell, "interceptor", fault))
+        .ok()
+}

@@ -1,0 +1,336 @@
+//! What an interceptor sees of a message: on its way out, on its way in, and when it was handled.
+
+use std::any::Any;
+use std::fmt;
+use std::time::Duration;
+
+use crate::actor::Fault;
+use crate::baggage::{Baggage, HeaderError};
+use crate::cell::Header;
+use crate::reference::ActorId;
+use crate::tree::Path;
+
+/// A message that is about to be put into a mailbox.
+///
+/// ```
+/// # use volary_core::{Departing, Verdict};
+/// # struct Secret;
+/// fn keep_secrets(message: &mut Departing<'_>) -> Verdict {
+///     if message.message().is::<Secret>() { Verdict::Refuse("secrets stay here") } else { Verdict::Pass }
+/// }
+/// ```
+pub struct Departing<'a> {
+    pub(crate) message: &'a dyn Any,
+    pub(crate) type_name: &'static str,
+    pub(crate) sender: Option<ActorId>,
+    pub(crate) receiver: &'a Header,
+    pub(crate) asked: bool,
+    pub(crate) baggage: &'a mut Baggage,
+}
+
+impl<'a> Departing<'a> {
+    /// The message itself.
+    ///
+    /// ```
+    /// # struct Deposit;
+    /// # fn f(message: &volary_core::Departing<'_>) -> bool { message.message().is::<Deposit>() }
+    /// ```
+    #[must_use]
+    pub fn message(&self) -> &'a dyn Any {
+        self.message
+    }
+
+    /// Its type.
+    ///
+    /// ```
+    /// # fn f(message: &volary_core::Departing<'_>) { println!("{}", message.type_name()); }
+    /// ```
+    #[must_use]
+    pub fn type_name(&self) -> &'static str {
+        self.type_name
+    }
+
+    /// Who sends it; `None` from outside of any actor.
+    ///
+    /// ```
+    /// # fn f(message: &volary_core::Departing<'_>) -> bool { message.sender().is_some() }
+    /// ```
+    #[must_use]
+    pub fn sender(&self) -> Option<ActorId> {
+        self.sender
+    }
+
+    /// Who is to get it.
+    ///
+    /// ```
+    /// # fn f(message: &volary_core::Departing<'_>) { println!("{}", message.receiver()); }
+    /// ```
+    #[must_use]
+    pub fn receiver(&self) -> Path {
+        self.receiver.path()
+    }
+
+    /// Whether somebody waits for an answer.
+    ///
+    /// ```
+    /// # fn f(message: &volary_core::Departing<'_>) -> bool { message.is_asked() }
+    /// ```
+    #[must_use]
+    pub fn is_asked(&self) -> bool {
+        self.asked
+    }
+
+    /// What travels along.
+    ///
+    /// ```
+    /// # fn f(message: &volary_core::Departing<'_>) -> bool { message.baggage().header("user").is_some() }
+    /// ```
+    pub fn baggage(&self) -> &Baggage {
+        self.baggage
+    }
+
+    /// Sets a header that travels along.
+    ///
+    /// ```
+    /// # use volary_core::{Departing, Verdict};
+    /// fn sign(message: &mut Departing<'_>) -> Verdict {
+    ///     match message.set_header("signature", "…") {
+    ///         Ok(()) => Verdict::Pass,
+    ///         Err(_) => Verdict::Refuse("no room for the signature"),
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// If there are too many headers, or they are too large.
+    pub fn set_header(&mut self, name: impl Into<String>, value: impl AsRef<[u8]>) -> Result<(), HeaderError> {
+        self.baggage.headers.set(name, value)
+    }
+}
+
+impl fmt::Debug for Departing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Departing")
+            .field("type", &self.type_name)
+            .field("sender", &self.sender)
+            .field("receiver", &self.receiver.path())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A message that is about to be handled.
+///
+/// ```
+/// # use volary_core::{Arriving, Verdict};
+/// fn only_from_actors(message: &Arriving<'_>) -> Verdict {
+///     if message.sender().is_some() { Verdict::Pass } else { Verdict::Refuse("not from outside") }
+/// }
+/// ```
+pub struct Arriving<'a> {
+    pub(crate) message: &'a dyn Any,
+    pub(crate) type_name: &'static str,
+    pub(crate) sender: Option<ActorId>,
+    pub(crate) receiver: &'a Header,
+    pub(crate) asked: bool,
+    pub(crate) baggage: &'a Baggage,
+}
+
+impl<'a> Arriving<'a> {
+    /// The message itself.
+    ///
+    /// ```
+    /// # struct Deposit;
+    /// # fn f(message: &volary_core::Arriving<'_>) -> bool { message.message().is::<Deposit>() }
+    /// ```
+    #[must_use]
+    pub fn message(&self) -> &'a dyn Any {
+        self.message
+    }
+
+    /// Its type.
+    ///
+    /// ```
+    /// # fn f(message: &volary_core::Arriving<'_>) { println!("{}", message.type_name()); }
+    /// ```
+    #[must_use]
+    pub fn type_name(&self) -> &'static str {
+        self.type_name
+    }
+
+    /// Who sent it; `None` from outside of any actor.
+    ///
+    /// ```
+    /// # fn f(message: &volary_core::Arriving<'_>) -> bool { message.sender().is_some() }
+    /// ```
+    #[must_use]
+    pub fn sender(&self) -> Option<ActorId> {
+        self.sender
+    }
+
+    /// Who is about to handle it.
+    ///
+    /// ```
+    /// # fn f(message: &volary_core::Arriving<'_>) { println!("{}", message.receiver()); }
+    /// ```
+    #[must_use]
+    pub fn receiver(&self) -> Path {
+        self.receiver.path()
+    }
+
+    /// The type of the actor that is about to handle it.
+    ///
+    /// ```
+    /// # fn f(message: &volary_core::Arriving<'_>) { println!("{}", message.actor_type()); }
+    /// ```
+    #[must_use]
+    pub fn actor_type(&self) -> &'static str {
+        (self.receiver.table.actor_name)()
+    }
+
+    /// Whether somebody waits for the answer.
+    ///
+    /// ```
+    /// # fn f(message: &volary_core::Arriving<'_>) -> bool { message.is_asked() }
+    /// ```
+    #[must_use]
+    pub fn is_asked(&self) -> bool {
+        self.asked
+    }
+
+    /// What travelled along.
+    ///
+    /// ```
+    /// # fn f(message: &volary_core::Arriving<'_>) -> bool { message.baggage().header("user").is_some() }
+    /// ```
+    pub fn baggage(&self) -> &Baggage {
+        self.baggage
+    }
+}
+
+impl fmt::Debug for Arriving<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Arriving")
+            .field("type", &self.type_name)
+            .field("sender", &self.sender)
+            .field("receiver", &self.receiver.path())
+            .finish_non_exhaustive()
+    }
+}
+
+/// How the handling of a message ended.
+///
+/// ```
+/// # use volary_core::{Handled, Outcome};
+/// fn crashed(handled: &Handled<'_>) -> bool { matches!(handled.outcome(), Outcome::Faulted(_)) }
+/// ```
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Outcome<'a> {
+    /// The handler came to its end; a rejection is an answer like others.
+    Completed,
+    /// The actor crashed on it.
+    Faulted(&'a Fault),
+    /// The handler was dropped where it waited: its actor was stopped or killed.
+    Cancelled,
+}
+
+/// A message whose handling is over.
+///
+/// ```
+/// # use volary_core::Handled;
+/// fn log(handled: &Handled<'_>) {
+///     println!("{} handled {} in {:?}", handled.receiver(), handled.type_name(), handled.took());
+/// }
+/// ```
+pub struct Handled<'a> {
+    pub(crate) type_name: &'static str,
+    pub(crate) sender: Option<ActorId>,
+    pub(crate) receiver: &'a Header,
+    pub(crate) baggage: &'a Baggage,
+    pub(crate) took: Duration,
+    pub(crate) outcome: Outcome<'a>,
+}
+
+impl<'a> Handled<'a> {
+    /// The type of the message.
+    ///
+    /// ```
+    /// # fn f(handled: &volary_core::Handled<'_>) { println!("{}", handled.type_name()); }
+    /// ```
+    #[must_use]
+    pub fn type_name(&self) -> &'static str {
+        self.type_name
+    }
+
+    /// Who sent it; `None` from outside of any actor.
+    ///
+    /// ```
+    /// # fn f(handled: &volary_core::Handled<'_>) -> bool { handled.sender().is_some() }
+    /// ```
+    #[must_use]
+    pub fn sender(&self) -> Option<ActorId> {
+        self.sender
+    }
+
+    /// Who handled it.
+    ///
+    /// ```
+    /// # fn f(handled: &volary_core::Handled<'_>) { println!("{}", handled.receiver()); }
+    /// ```
+    #[must_use]
+    pub fn receiver(&self) -> Path {
+        self.receiver.path()
+    }
+
+    /// The type of the actor that handled it.
+    ///
+    /// ```
+    /// # fn f(handled: &volary_core::Handled<'_>) { println!("{}", handled.actor_type()); }
+    /// ```
+    #[must_use]
+    pub fn actor_type(&self) -> &'static str {
+        (self.receiver.table.actor_name)()
+    }
+
+    /// What travelled along.
+    ///
+    /// ```
+    /// # fn f(handled: &volary_core::Handled<'_>) -> bool { handled.baggage().is_empty() }
+    /// ```
+    pub fn baggage(&self) -> &'a Baggage {
+        self.baggage
+    }
+
+    /// From when it was begun to its end, what the handler waited for included.
+    ///
+    /// ```
+    /// # fn f(handled: &volary_core::Handled<'_>) { println!("{:?}", handled.took()); }
+    /// ```
+    #[must_use]
+    pub fn took(&self) -> Duration {
+        self.took
+    }
+
+    /// How it ended.
+    ///
+    /// ```
+    /// # use volary_core::{Handled, Outcome};
+    /// # fn f(handled: &Handled<'_>) -> bool { matches!(handled.outcome(), Outcome::Completed) }
+    /// ```
+    #[must_use]
+    pub fn outcome(&self) -> Outcome<'a> {
+        self.outcome
+    }
+}
+
+impl fmt::Debug for Handled<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handled")
+            .field("type", &self.type_name)
+            .field("sender", &self.sender)
+            .field("receiver", &self.receiver.path())
+            .field("took", &self.took)
+            .field("outcome", &self.outcome)
+            .finish_non_exhaustive()
+    }
+}

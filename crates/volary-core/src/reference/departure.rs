@@ -1,0 +1,70 @@
+//! Seeing off a message: what it carries, whether it is measured, and what layers say to it.
+
+use crate::actor::Message;
+use crate::baggage::Carried;
+use crate::cell::Header;
+use crate::dispatch::Host;
+use crate::intercept::{Departing, Layers};
+use crate::mailbox::Envelope;
+use crate::reference::ActorId;
+
+/// The envelope with what goes along with everything that is sent from here.
+#[cold]
+pub(crate) fn carrying(envelope: Envelope) -> Envelope {
+    let baggage = Host::with(|host| match host.baggage() {
+        Some(baggage) => Some(baggage.clone()),
+        // Somebody looks at what this actor sends: the word makes sure that they are asked.
+        None => host.layers().map(|_| Default::default()),
+    });
+    match baggage.flatten() {
+        Some(baggage) => envelope.carry(Some(Box::new(Carried::new(baggage)))),
+        None => envelope,
+    }
+}
+
+/// Completes the envelope of a message; the reason if a layer refuses it.
+pub(super) fn see_off<M: Message>(cell: &Header, envelope: &mut Envelope, message: &M) -> Result<(), &'static str> {
+    let system = cell.system();
+    let mut carried = envelope.take_carried();
+    if let Some(meter) = system.meter() {
+        let traced = |carried: &Carried| carried.baggage.trace.is_some_and(|trace| trace.is_sampled());
+        let is_measured = || Host::with(|host| meter.every() != 0 && host.is_measured(meter.every())).unwrap_or(false);
+        if carried.as_deref().is_some_and(traced) || is_measured() {
+            let carried = carried.get_or_insert_default();
+            carried.sent_at = Some(system.now());
+            if carried.baggage.trace.is_none() {
+                carried.baggage.trace = meter.new_trace(&**system.env());
+                carried.begins_trace = carried.baggage.trace.is_some();
+            }
+        }
+    }
+    let verdict = ask_layers(cell, envelope, &mut carried, message);
+    *envelope = envelope.carry(carried.filter(|carried| carried.sent_at.is_some() || !carried.baggage.is_empty()));
+    verdict
+}
+
+fn ask_layers<M: Message>(
+    cell: &Header,
+    envelope: &Envelope,
+    carried: &mut Option<Box<Carried>>,
+    message: &M,
+) -> Result<(), &'static str> {
+    let everywhere = cell.system().layers();
+    let mut ask = |own: Option<&Layers>| {
+        if everywhere.is_empty() && own.is_none() {
+            return Ok(());
+        }
+        let mut departing = Departing {
+            message,
+            type_name: std::any::type_name::<M>(),
+            sender: ActorId::from_raw(envelope.sender),
+            receiver: cell,
+            asked: envelope.reply.is_some(),
+            baggage: &mut carried.get_or_insert_default().baggage,
+        };
+        everywhere.sending(&mut departing)?;
+        own.map_or(Ok(()), |own| own.sending(&mut departing))
+    };
+    // The thread is being torn down: nobody's turn, and nobody's layers.
+    Host::with(|host| ask(host.layers())).unwrap_or(Ok(()))
+}

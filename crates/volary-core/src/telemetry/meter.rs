@@ -1,0 +1,141 @@
+//! The meter of a system: decides what is measured, and keeps the figures.
+
+use std::collections::BTreeMap;
+use std::num::{NonZeroU64, NonZeroU128};
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+
+use super::histogram::{Buckets, Histogram};
+use super::options::{Cardinality, Telemetry, Traces};
+use super::sample::{Sample, TelemetrySink};
+use crate::baggage::TraceContext;
+use crate::cell::Header;
+use crate::dispatch::contain;
+use crate::env::Env;
+
+/// How many types of actors have figures of their own.
+const KINDS: usize = 256;
+/// Under which the others are counted, and all of them with low cardinality.
+const OTHERS: &str = "other";
+const ALL: &str = "all";
+
+#[derive(Default)]
+struct Figures {
+    waited: Buckets,
+    took: Buckets,
+}
+
+pub(crate) struct Meter {
+    every: u32,
+    cardinality: Cardinality,
+    traces: Traces,
+    kinds: RwLock<BTreeMap<&'static str, Arc<Figures>>>,
+    sinks: Vec<Arc<dyn TelemetrySink>>,
+}
+
+impl Meter {
+    pub(crate) fn new(options: &Telemetry, sinks: Vec<Arc<dyn TelemetrySink>>) -> Self {
+        Meter {
+            every: options.every(),
+            cardinality: options.cardinality,
+            traces: options.traces,
+            kinds: RwLock::default(),
+            sinks,
+        }
+    }
+
+    /// One message in how many is measured; 0 for none.
+    #[inline]
+    pub(crate) fn every(&self) -> u32 {
+        self.every
+    }
+
+    /// A trace for a message that begins one.
+    pub(crate) fn new_trace(&self, env: &dyn Env) -> Option<TraceContext> {
+        if self.traces == Traces::Continued {
+            return None;
+        }
+        let trace = u128::from(env.random()) << 64 | u128::from(env.random());
+        Some(TraceContext::new(NonZeroU128::new(trace).unwrap_or(NonZeroU128::MIN), span_id(env)).sampled())
+    }
+
+    pub(crate) fn record(&self, cell: &Header, sample: &Sample<'_>) {
+        let figures = self.figures(match self.cardinality {
+            Cardinality::Low => ALL,
+            Cardinality::PerKind => sample.actor_type,
+        });
+        figures.waited.record(sample.waited);
+        figures.took.record(sample.took);
+        for sink in &self.sinks {
+            if let Err(fault) = contain(|| sink.sample(sample)) {
+                cell.system().report_hook_fault(cell, "telemetry sink", &fault);
+            }
+        }
+    }
+
+    fn figures(&self, kind: &'static str) -> Arc<Figures> {
+        if let Some(figures) = self.kinds.read().get(kind) {
+            return figures.clone();
+        }
+        let mut kinds = self.kinds.write();
+        let kind = if kinds.len() < KINDS { kind } else { OTHERS };
+        kinds.entry(kind).or_default().clone()
+    }
+
+    pub(crate) fn read(&self) -> Readings {
+        let kinds = self.kinds.read();
+        let read = |(kind, figures): (&&'static str, &Arc<Figures>)| KindReading {
+            kind,
+            waited: figures.waited.read(),
+            took: figures.took.read(),
+        };
+        Readings {
+            share: if self.every == 0 {
+                0.0
+            } else {
+                1.0 / f64::from(self.every)
+            },
+            kinds: kinds.iter().map(read).collect(),
+        }
+    }
+}
+
+pub(crate) fn span_id(env: &dyn Env) -> NonZeroU64 {
+    NonZeroU64::new(env.random()).unwrap_or(NonZeroU64::MIN)
+}
+
+/// What was measured so far; see [`ActorSystem::readings`](crate::ActorSystem::readings).
+///
+/// ```
+/// # fn f(system: &volary_core::ActorSystem) {
+/// let readings = system.readings();
+/// println!("one message in {} is measured", 1.0 / readings.share);
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Readings {
+    /// Which share of all messages is measured; 0 if none is.
+    pub share: f64,
+    /// The figures, by type of actor; with low cardinality one for all.
+    pub kinds: Vec<KindReading>,
+}
+
+/// The figures of one type of actor.
+///
+/// ```
+/// # fn f(reading: &volary_core::KindReading) {
+/// println!("{}: p99 of the wait below {:?}", reading.kind, reading.waited.below(0.99));
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KindReading {
+    /// The type of the actors.
+    pub kind: &'static str,
+    /// How long messages waited in mailboxes.
+    pub waited: Histogram,
+    /// How long they were handled, what handlers waited for included.
+    pub took: Histogram,
+}

@@ -1,0 +1,15 @@
+//! What is measured of messages: how long they wait, how long they take, and which trace they are part of.
+//!
+//! Off unless the builder says otherwise. On, one message in so many is stamped when it is sent; whoever handles it
+//! looks at the clock before and after. Everything else goes its usual way.
+
+mod histogram;
+mod meter;
+mod options;
+mod sample;
+
+pub use histogram::{BOUNDS, Histogram};
+pub use meter::{KindReading, Readings};
+pub(crate) use meter::{Meter, span_id};
+pub use options::{Cardinality, Telemetry};
+pub use sample::{Sample, TelemetrySink};
