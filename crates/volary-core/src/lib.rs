@@ -53,9 +53,10 @@ pub use extension::{Dependency, DependencyBytes, DependencyError, DependencyKind
 pub use intercept::{Arriving, Departing, Handled, Interceptor, Outcome, Verdict};
 pub use mailbox::{Fair, INLINE_BYTES, Letter, Mailbox, MailboxKind, Priority, StablePriority};
 pub use passivation::{Eviction, EvictionError, Passivation};
+pub use reference::foreign;
 pub use reference::{
-    Accepts, ActorId, ActorRef, ActorStatus, Ask, AskAll, AskError, AskFuture, Covers, Cycle, Recipient, ReplyTo,
-    SendError, SendFuture, Spawn, SpawnError, SpawnFuture, TapError, Tapped, Target, TellAllError, TellError,
+    Accepts, ActorId, ActorRef, ActorStatus, Ask, AskAll, AskError, AskFuture, Covers, Cycle, Recipient, RemoteError,
+    ReplyTo, SendError, SendFuture, Spawn, SpawnError, SpawnFuture, TapError, Tapped, Target, TellAllError, TellError,
     Termination, WeakRef,
 };
 pub use scheduler::{Schedule, ScheduleError, ScheduleFailed, ScheduleId, ScheduleOnce, ScheduleRepeating, Scheduler};
@@ -84,7 +85,7 @@ pub mod __private {
     }
 
     pub use crate::actor::mapped;
-    pub use crate::cell::message_table;
+    pub use crate::cell::{absent_table, message_table};
     pub use crate::mailbox::MessageTable;
     pub use crate::reference::{Accepts, Covers, Target};
 

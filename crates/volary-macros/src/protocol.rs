@@ -121,6 +121,10 @@ impl Protocol {
             #[automatically_derived]
             impl #volary::__private::Target for #name {
                 type Via = &'static [&'static #volary::__private::MessageTable; #count];
+
+                fn abroad() -> Self::Via {
+                    const { &[#(#volary::__private::absent_table::<#messages>()),*] }
+                }
             }
             #(#accepts)*
             #[automatically_derived]

@@ -177,6 +177,9 @@ impl Header {
 
     /// The name among its siblings; unnamed actors are called after their id.
     pub(crate) fn name(&self) -> String {
+        if let Some(foreign) = self.foreign() {
+            return foreign.address.name().to_owned();
+        }
         if self.name_length == 0 {
             return format!("${:x}", self.id);
         }
@@ -190,6 +193,9 @@ impl Header {
     }
 
     pub(crate) fn path(&self) -> Path {
+        if let Some(path) = self.foreign().and_then(|foreign| foreign.address.path()) {
+            return path.clone();
+        }
         match &self.parent {
             None => Path::root(),
             // The name was checked at birth; only a tree of absurd depth has no path of its own.
@@ -271,6 +277,10 @@ impl CellRef {
 
     pub(crate) fn id(&self) -> u64 {
         self.id
+    }
+
+    pub(crate) fn strong_count(&self) -> u32 {
+        self.strong.load(Acquire)
     }
 
     pub(crate) fn downgrade(&self) -> WeakCell {

@@ -16,6 +16,7 @@ use crate::dispatch::{Elastic, contain};
 use crate::extension::Dependencies;
 use crate::intercept::Layers;
 use crate::mailbox::{Bound, Letter, Mailbox, MessageTable};
+use crate::reference::foreign::Foreign;
 use crate::reference::{StartError, StartReport};
 use crate::supervision::{History, Supervision};
 use crate::sync::Mutex;
@@ -117,12 +118,14 @@ pub(crate) struct MailboxRule {
     pub(crate) bound: Option<Bound>,
     /// A mailbox of the user's own; the log only rings its bell.
     pub(crate) custom: Option<Box<dyn Mailbox>>,
+    /// The actor lives elsewhere.
+    pub(crate) foreign: Option<Box<Foreign>>,
 }
 
 impl MailboxRule {
     /// Whether senders must ask it first.
     pub(crate) fn is_guarded(&self) -> bool {
-        self.bound.is_some() || self.custom.is_some()
+        self.bound.is_some() || self.custom.is_some() || self.foreign.is_some()
     }
 }
 

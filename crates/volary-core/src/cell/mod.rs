@@ -37,7 +37,7 @@ pub(crate) use request::{Asked, RequestHandle};
 pub(crate) use serve::Served;
 pub(crate) use timed::{Plan, TimerName};
 pub use typed::MessageList;
-pub use typed::message_table;
+pub use typed::{absent_table, message_table};
 pub(crate) use typed::{cell_table, create};
 pub(crate) use waker::{grace_waker, idle_waker, waker_of};
 

@@ -59,7 +59,10 @@ impl Header {
     pub(crate) unsafe fn attend(&self, host: &Host, mut incoming: Incoming, run: RunFn) -> Step {
         let layered =
             incoming.table.kind != RecordKind::Answer && !std::ptr::eq(incoming.table, &BELL) && self.is_layered_over();
-        let carried = incoming.envelope.take_carried();
+        let mut carried = incoming.envelope.take_carried();
+        // It has left the mailbox.
+        drop(carried.as_mut().and_then(|carried| carried.receipt.take()));
+        let carried = carried.filter(|carried| !carried.is_spent());
         if carried.is_none() && !layered {
             // SAFETY: the caller's promise.
             return unsafe { run(self, host, incoming) };

@@ -238,6 +238,29 @@ pub const fn message_table<A: Respond<M>, M: Message>() -> &'static MessageTable
     }
 }
 
+/// The table of message `M` to an actor that lives elsewhere: its name and its end, for no record is ever handled here.
+#[must_use]
+pub const fn absent_table<M: Message>() -> &'static MessageTable {
+    const {
+        &MessageTable {
+            run: discard_absent,
+            discard: discard::<M>,
+            view: view::<M>,
+            unbox: unbox::<M>,
+            words: payload_words::<M>(),
+            kind: RecordKind::Message,
+            message: TypeId::of::<M>,
+            name: type_name::<M>,
+        }
+    }
+}
+
+unsafe fn discard_absent(cell: &Header, _: &Host, incoming: Incoming) -> Step {
+    // SAFETY: as in `run`.
+    unsafe { incoming.discard(cell, DeadReason::Nobody) };
+    Step::Done
+}
+
 /// The table of message `M` from a timer of actor `A`.
 pub(super) const fn timed_table<A: Respond<M>, M: Message>() -> &'static MessageTable {
     const {

@@ -15,6 +15,7 @@ use crate::actor::Fault;
 use crate::baggage::Baggage;
 use crate::cell::{CellRef, Header};
 use crate::intercept::Layers;
+use crate::reference::foreign::Receipt;
 
 /// Who is running on this thread, and for how long it may.
 #[derive(Clone, Copy)]
@@ -42,12 +43,15 @@ pub(crate) struct Surroundings {
     baggage: *const Baggage,
     /// Who looks at it, if anybody does.
     layers: *const Layers,
+    /// What is to be said when it has left its mailbox, for the first message that is sent.
+    receipt: *const Cell<Option<Receipt>>,
 }
 
 impl Surroundings {
     const NONE: Surroundings = Surroundings {
         baggage: ptr::null(),
         layers: ptr::null(),
+        receipt: ptr::null(),
     };
 
     /// Those of an actor, and of what it serves if that is known.
@@ -56,12 +60,13 @@ impl Surroundings {
         Surroundings {
             baggage: baggage.map_or(ptr::null(), ptr::from_ref),
             layers: cell.sending_layers(),
+            receipt: ptr::null(),
         }
     }
 
     #[inline]
     pub(crate) fn is_none(self) -> bool {
-        self.baggage.is_null() & self.layers.is_null()
+        self.baggage.is_null() & self.layers.is_null() & self.receipt.is_null()
     }
 }
 
@@ -186,6 +191,48 @@ impl Host {
             }
         }
         let _restore = Host::with(|host| Restore(host.swap_baggage(baggage)));
+        f()
+    }
+
+    /// The receipt for the message that is sent now, if nobody has taken it before.
+    pub(crate) fn take_receipt(&self) -> Option<Receipt> {
+        let receipt = self.surroundings.get().receipt;
+        // SAFETY: set by `in_arrival` for the time of its call, on this thread.
+        unsafe { receipt.as_ref() }?.take()
+    }
+
+    /// Calls `f`; what it sends comes from `sender`, under that deadline, with that baggage.
+    pub(crate) fn in_arrival<R>(
+        sender: u64,
+        deadline: u64,
+        baggage: Option<&Baggage>,
+        receipt: &Cell<Option<Receipt>>,
+        f: impl FnOnce() -> R,
+    ) -> R {
+        struct Restore(Ambient, Surroundings);
+        impl Drop for Restore {
+            fn drop(&mut self) {
+                Host::with(|host| {
+                    host.set_ambient(self.0);
+                    host.swap_surroundings(self.1);
+                });
+            }
+        }
+        let _restore = Host::with(|host| {
+            let before = host.ambient();
+            host.set_ambient(Ambient {
+                id: sender,
+                deadline,
+                depth: before.depth,
+                ..Ambient::OUTSIDE
+            });
+            let surroundings = Surroundings {
+                baggage: baggage.map_or(ptr::null(), ptr::from_ref),
+                receipt: ptr::from_ref(receipt),
+                ..Surroundings::NONE
+            };
+            Restore(before, host.swap_surroundings(surroundings))
+        });
         f()
     }
 

@@ -34,6 +34,12 @@ pub enum DeadReason {
     Nobody,
     /// An [interceptor](crate::Interceptor) did not let it pass, for this reason.
     Intercepted(&'static str),
+    /// The receiver lives elsewhere, and the message cannot be written for other machines.
+    Unsendable,
+    /// The receiver lives elsewhere, and its node could not be reached. It was not handled.
+    Unreachable,
+    /// The connection to the receiver's node broke before the message was confirmed. It may have been handled.
+    Unconfirmed,
 }
 
 impl fmt::Display for DeadReason {
@@ -47,6 +53,9 @@ impl fmt::Display for DeadReason {
             DeadReason::Unhandled => "the receiver did not handle it",
             DeadReason::Full => "the mailbox was full",
             DeadReason::Nobody => "nobody there takes it",
+            DeadReason::Unsendable => "it cannot be written for other machines",
+            DeadReason::Unreachable => "the receiver's node could not be reached",
+            DeadReason::Unconfirmed => "the connection broke before it was confirmed",
         })
     }
 }

@@ -153,6 +153,8 @@ pub(crate) enum Refusal {
     Denied,
     /// A layer did not let it pass; `Host::refusal` says why, to whoever called.
     Intercepted,
+    /// It is for somebody elsewhere, and cannot be written.
+    Unsendable,
 }
 
 impl Refusal {
@@ -161,6 +163,7 @@ impl Refusal {
         match self {
             Refusal::Closed => DeadReason::Stopped,
             Refusal::Full | Refusal::Denied => DeadReason::Full,
+            Refusal::Unsendable => DeadReason::Unsendable,
             Refusal::Intercepted => DeadReason::Intercepted(crate::dispatch::Host::refusal()),
         }
     }

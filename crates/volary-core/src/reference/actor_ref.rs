@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use super::ask::Ask;
 use super::batch::AskAll;
 use super::errors::{TellAllError, TellError};
+use super::foreign::{Errand, StandIn};
 use super::id::ActorId;
 use super::post::{envelope_from_here, post};
 use super::recipient::Recipient;
@@ -64,6 +65,25 @@ impl<T: Target> ActorRef<T> {
 
     pub(crate) fn cell(&self) -> &CellRef {
         &self.cell
+    }
+
+    /// Sets control bits, or lets somebody do so where the actor lives.
+    fn command(&self, errand: Errand, bits: u32) {
+        if !self.cell.send_errand(errand) {
+            self.cell.control(bits);
+        }
+    }
+
+    /// The stand-in behind this, if the actor lives elsewhere.
+    ///
+    /// ```
+    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) -> bool {
+    /// who.stand_in().is_some()
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn stand_in(&self) -> Option<StandIn> {
+        StandIn::of(&self.cell)
     }
 
     /// Sends a message and goes on. Never blocks, never waits.
@@ -196,7 +216,7 @@ impl<T: Target> ActorRef<T> {
     /// # }
     /// ```
     pub fn stop(&self) {
-        self.cell.control(STOP);
+        self.command(Errand::Stop, STOP);
     }
 
     /// Stops the actor after everything that is in its mailbox now. New messages are refused.
@@ -208,6 +228,9 @@ impl<T: Target> ActorRef<T> {
     /// # }
     /// ```
     pub fn drain(&self) {
+        if self.cell.send_errand(Errand::Drain) {
+            return;
+        }
         self.cell.close_mailbox();
         self.cell.control(DRAIN);
     }
@@ -220,7 +243,7 @@ impl<T: Target> ActorRef<T> {
     /// # }
     /// ```
     pub fn kill(&self) {
-        self.cell.control(KILL);
+        self.command(Errand::Kill, KILL);
     }
 
     /// Passivates the actor after the message that it is handling, whatever its [`Passivation`](crate::Passivation) says: its
@@ -232,7 +255,9 @@ impl<T: Target> ActorRef<T> {
     /// # }
     /// ```
     pub fn passivate(&self) {
-        self.cell.passivate();
+        if !self.cell.send_errand(Errand::Passivate) {
+            self.cell.passivate();
+        }
     }
 
     /// Keeps the actor awake until [`resume_passivation`](ActorRef::resume_passivation). False: it is never passivated by
@@ -269,7 +294,7 @@ impl<T: Target> ActorRef<T> {
     /// # }
     /// ```
     pub fn restart(&self) {
-        self.cell.control(RESTART);
+        self.command(Errand::Restart, RESTART);
     }
 
     /// Lets an actor go on that supervision has suspended, with its state as it is and its restarts
@@ -283,7 +308,7 @@ impl<T: Target> ActorRef<T> {
     /// # }
     /// ```
     pub fn reinstate(&self) {
-        self.cell.control(REINSTATE);
+        self.command(Errand::Reinstate, REINSTATE);
     }
 
     /// Waits until the actor has ended; at once if it has. Cancel safe.

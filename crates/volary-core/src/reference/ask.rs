@@ -14,7 +14,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::cycle;
-use super::errors::AskError;
+use super::errors::{AskError, RemoteError};
 use super::post::{envelope_from_here, post};
 use super::reply_slot::ReplySlot;
 use super::reply_to::Answer;
@@ -195,6 +195,10 @@ impl<M: Message> Future for AskFuture<'_, M> {
                 Poll::Ready(Err(match refusal {
                     Refusal::Closed => AskError::Stopped,
                     Refusal::Full | Refusal::Denied | Refusal::Intercepted => AskError::Full,
+                    Refusal::Unsendable => AskError::Remote(Box::new(RemoteError::Codec {
+                        name: std::any::type_name::<M>().to_owned(),
+                        why: "it is not registered with the remoting".to_owned(),
+                    })),
                 }))
             }
             State::Intercepted(reason) => {

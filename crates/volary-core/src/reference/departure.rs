@@ -11,13 +11,20 @@ use crate::reference::ActorId;
 /// The envelope with what goes along with everything that is sent from here.
 #[cold]
 pub(crate) fn carrying(envelope: Envelope) -> Envelope {
-    let baggage = Host::with(|host| match host.baggage() {
-        Some(baggage) => Some(baggage.clone()),
-        // Somebody looks at what this actor sends: the word makes sure that they are asked.
-        None => host.layers().map(|_| Default::default()),
+    let carried = Host::with(|host| {
+        let receipt = host.take_receipt();
+        // If somebody looks at what this actor sends, the word makes sure that they are asked.
+        if host.baggage().is_none() && host.layers().is_none() && receipt.is_none() {
+            return None;
+        }
+        let baggage = host.baggage().cloned().unwrap_or_default();
+        Some(Box::new(Carried {
+            receipt,
+            ..Carried::new(baggage)
+        }))
     });
-    match baggage.flatten() {
-        Some(baggage) => envelope.carry(Some(Box::new(Carried::new(baggage)))),
+    match carried.flatten() {
+        Some(carried) => envelope.carry(Some(carried)),
         None => envelope,
     }
 }
@@ -39,7 +46,7 @@ pub(super) fn see_off<M: Message>(cell: &Header, envelope: &mut Envelope, messag
         }
     }
     let verdict = ask_layers(cell, envelope, &mut carried, message);
-    *envelope = envelope.carry(carried.filter(|carried| carried.sent_at.is_some() || !carried.baggage.is_empty()));
+    *envelope = envelope.carry(carried.filter(|carried| !carried.is_spent() || carried.receipt.is_some()));
     verdict
 }
 

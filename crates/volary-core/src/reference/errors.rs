@@ -25,6 +25,8 @@ pub enum TellError<M> {
     Full(M),
     /// An [interceptor](crate::Interceptor) did not let it pass. Its reason is in the log; whoever asks is told.
     Refused(M),
+    /// The receiver lives elsewhere, and the message cannot be written for other machines: register its type.
+    Unsendable(M),
 }
 
 impl<M> TellError<M> {
@@ -33,6 +35,7 @@ impl<M> TellError<M> {
             Refusal::Closed => TellError::Stopped(message),
             Refusal::Full | Refusal::Denied => TellError::Full(message),
             Refusal::Intercepted => TellError::Refused(message),
+            Refusal::Unsendable => TellError::Unsendable(message),
         }
     }
 
@@ -44,7 +47,10 @@ impl<M> TellError<M> {
     /// ```
     pub fn into_message(self) -> M {
         match self {
-            TellError::Stopped(message) | TellError::Full(message) | TellError::Refused(message) => message,
+            TellError::Stopped(message)
+            | TellError::Full(message)
+            | TellError::Refused(message)
+            | TellError::Unsendable(message) => message,
         }
     }
 
@@ -66,6 +72,7 @@ impl<M> fmt::Debug for TellError<M> {
             TellError::Stopped(_) => write!(f, "Stopped({name})"),
             TellError::Full(_) => write!(f, "Full({name})"),
             TellError::Refused(_) => write!(f, "Refused({name})"),
+            TellError::Unsendable(_) => write!(f, "Unsendable({name})"),
         }
     }
 }
@@ -76,6 +83,11 @@ impl<M> fmt::Display for TellError<M> {
             TellError::Stopped(_) => f.write_str("the actor has stopped"),
             TellError::Full(_) => f.write_str("the mailbox is full"),
             TellError::Refused(_) => f.write_str("an interceptor refused the message"),
+            TellError::Unsendable(_) => write!(
+                f,
+                "the receiver lives on another node, and {} cannot be sent there: register it with the remoting",
+                std::any::type_name::<M>()
+            ),
         }
     }
 }
@@ -176,9 +188,75 @@ pub enum AskError<R: Rejection = Infallible> {
         /// How long the asker was willing to wait.
         after: Duration,
     },
+    /// Something went wrong between the nodes. In a box, since answers should stay small.
+    #[error("{0}")]
+    Remote(Box<RemoteError>),
     /// Waiting would never end: the actors named wait for each other.
     #[error("{0}")]
     Cycle(Cycle),
+}
+
+/// What can go wrong between two nodes.
+///
+/// ```
+/// # use volary_core::RemoteError;
+/// let lost = RemoteError::Unconfirmed { node: "10.0.0.7:4242".to_owned() };
+/// assert!(!lost.is_certainly_not_handled());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RemoteError {
+    /// There is no connection to the node, and none could be made in time. The message was not sent; try again.
+    #[error("{node} cannot be reached: {why}")]
+    Unreachable {
+        /// Which node.
+        node: String,
+        /// What is known of the reason.
+        why: String,
+    },
+    /// The connection broke before the message was confirmed: it may have been handled. Ask whether it was.
+    #[error("the connection to {node} broke before the message was confirmed: it may have been handled")]
+    Unconfirmed {
+        /// Which node.
+        node: String,
+    },
+    /// The receiver has more mail than its share there. Send less, or later.
+    #[error("{node} is busy: the receiver has more mail than its share")]
+    Busy {
+        /// Which node.
+        node: String,
+    },
+    /// The node there does not know the message, or that actor does not take it from other nodes.
+    #[error("{node} does not take {name}: {why}")]
+    NotTaken {
+        /// Which node.
+        node: String,
+        /// The name of the message.
+        name: String,
+        /// What it says.
+        why: String,
+    },
+    /// The message, or its answer, could not be written or read.
+    #[error("{name} could not be written or read: {why}")]
+    Codec {
+        /// The name of the message.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+impl RemoteError {
+    /// Whether the message was certainly not handled, so that sending it again does no harm.
+    ///
+    /// ```
+    /// # use volary_core::RemoteError;
+    /// assert!(RemoteError::Busy { node: "a:1".to_owned() }.is_certainly_not_handled());
+    /// ```
+    #[must_use]
+    pub fn is_certainly_not_handled(&self) -> bool {
+        !matches!(self, RemoteError::Unconfirmed { .. } | RemoteError::Codec { .. })
+    }
 }
 
 /// Some messages of a batch were not sent.

@@ -1,6 +1,7 @@
 //! Putting a message into a mailbox: the bottom of `tell`, `ask` and everything that sends.
 
 use super::departure::{carrying, see_off};
+use super::foreign::post_out;
 use crate::actor::Message;
 use crate::cell::{Header, MailboxRule};
 use crate::dispatch::{Host, contain};
@@ -123,9 +124,12 @@ fn post_by_rule<M: Message>(
     message: M,
 ) -> Result<(), (Refusal, M)> {
     match cell.mailbox_rule() {
-        Some(MailboxRule { bound, custom: None }) => {
-            refused(envelope, write(cell, table, envelope, message, bound.as_ref(), cell))
-        }
+        Some(MailboxRule {
+            foreign: Some(foreign), ..
+        }) => post_out(cell, foreign, envelope, message),
+        Some(MailboxRule {
+            bound, custom: None, ..
+        }) => refused(envelope, write(cell, table, envelope, message, bound.as_ref(), cell)),
         Some(MailboxRule {
             custom: Some(mailbox), ..
         }) => post_letter(cell, &**mailbox, table, envelope, message),

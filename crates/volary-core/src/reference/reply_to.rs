@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-use super::errors::AskError;
+use super::errors::{AskError, RemoteError};
 use super::reply_slot::{Delivered, ReplySlot};
 use crate::actor::{Fault, Rejection};
 use crate::dispatch::{Ending, Host};
@@ -88,6 +88,13 @@ impl<T: Send + 'static, R: Rejection> ReplyTo<T, R> {
     pub fn fail(mut self, fault: &Fault) {
         if let Some(slot) = self.slot.take() {
             answer::<T, R>(slot, Err(AskError::Failed(fault.clone())));
+        }
+    }
+
+    /// Something between the nodes went wrong.
+    pub(super) fn end_remotely(mut self, error: RemoteError) {
+        if let Some(slot) = self.slot.take() {
+            answer::<T, R>(slot, Err(AskError::Remote(Box::new(error))));
         }
     }
 

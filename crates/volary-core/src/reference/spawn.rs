@@ -14,6 +14,7 @@ use std::task::{Context, Poll};
 use super::actor_ref::ActorRef;
 use super::ask::NESTING;
 use super::errors::SpawnError;
+use super::foreign::{Absent, Foreign};
 use super::reply_slot::ReplySlot;
 use crate::actor::{Actor, Dispatcher, Fault, Product, Props, Reentrancy};
 use crate::cell::lifecycle::Phase;
@@ -432,6 +433,7 @@ fn extras_for(system: &SystemCore, props: &Props) -> Result<Option<Box<Extras>>,
     let mailbox = MailboxRule {
         bound,
         custom: props.mailbox.make(),
+        foreign: None,
     };
     if props.stash == Some(0) {
         return Err(SpawnError::Stash);
@@ -536,6 +538,44 @@ where
     let cell = create::<P, F>(birth, directory, 0, name.as_bytes(), factory)?;
     if let Some(parent) = parent {
         parent.with_links(|links| links.children.insert(cell.clone()));
+    }
+    let (cell, _) = begin(cell, Wait::No);
+    Some(cell)
+}
+
+/// Makes a cell that stands for an actor elsewhere. `None`: the system is stopping, or has no id left.
+pub(super) fn spawn_stand_in(system: NonNull<SystemCore>, core: &SystemCore, foreign: Foreign) -> Option<CellRef> {
+    fn absent() -> Absent {
+        Absent
+    }
+    let parent = core.stand_ins()?;
+    let extras = Extras {
+        mailbox: MailboxRule {
+            foreign: Some(Box::new(foreign)),
+            ..MailboxRule::default()
+        },
+        ..Extras::default()
+    };
+    let birth = Birth {
+        table: cell_table::<Absent, fn() -> Absent>(),
+        system,
+        parent: Some(parent.clone()),
+        on_fault: Directive::Stop,
+        extras: Some(Box::new(extras)),
+        name_length: 0,
+        dispatcher: 0,
+    };
+    let cell = create::<Absent, fn() -> Absent>(birth, core.directory(), 0, b"", absent)?;
+    let placed = parent.with_links(|links| {
+        let open = !(links.sealed || links.ended || parent.state.has(DEAD));
+        if open {
+            links.children.insert(cell.clone());
+        }
+        open
+    });
+    if !placed {
+        core.directory().remove(cell.id);
+        return None;
     }
     let (cell, _) = begin(cell, Wait::No);
     Some(cell)

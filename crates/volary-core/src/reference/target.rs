@@ -15,10 +15,16 @@ pub trait Target: 'static {
     /// How the function tables of the messages are found: nothing for an actor, a table for a
     /// protocol.
     type Via: Copy + Send + Sync + 'static;
+
+    /// The same for an actor that lives elsewhere.
+    #[doc(hidden)]
+    fn abroad() -> Self::Via;
 }
 
 impl<A: Actor> Target for A {
     type Via = ();
+
+    fn abroad() -> Self::Via {}
 }
 
 /// A target that takes messages of type `M`.

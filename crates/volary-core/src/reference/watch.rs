@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use super::foreign::Errand;
 use super::id::ActorId;
 use super::post::post_exempt;
 use crate::cell::state::DEAD;
@@ -30,7 +31,9 @@ pub(crate) fn watch(watcher: &Header, target: &CellRef, table: &'static MessageT
         links.watchers.insert(watcher.id, Watcher { cell: me, table });
         true
     });
-    if !registered {
+    if registered {
+        target.send_errand(Errand::Watch);
+    } else {
         post_terminated(
             target,
             &Watcher {
@@ -45,6 +48,9 @@ pub(crate) fn watch(watcher: &Header, target: &CellRef, table: &'static MessageT
 pub(crate) fn unwatch(watcher: &Header, target: &CellRef) {
     let _target = watcher.with_links(|links| links.watching.remove(&target.id));
     let _watcher = target.with_links(|links| links.watchers.remove(&watcher.id));
+    if target.foreign().is_some() && !target.is_watched_by_anybody() {
+        target.send_errand(Errand::Unwatch);
+    }
 }
 
 /// Puts `Terminated` into the watcher's mailbox, in its place behind what was sent before.
@@ -56,6 +62,16 @@ pub(crate) fn post_terminated(dead: &Header, watcher: &Watcher) {
     };
     if post_exempt(&watcher.cell, watcher.table, envelope, message).is_ok() && watcher.cell.state.mail() {
         watcher.cell.schedule();
+    }
+}
+
+impl Header {
+    /// Whether anybody waits to hear of its end.
+    pub(super) fn is_watched_by_anybody(&self) -> bool {
+        self.extras_if_any().is_some_and(|extras| {
+            let links = extras.links.lock();
+            !links.watchers.is_empty() || !links.mourners.is_empty()
+        })
     }
 }
 
@@ -92,7 +108,9 @@ impl Future for Termination {
             links.mourners.push((place, waker));
             (place, None)
         });
-        self.place = Some(place);
+        if self.place.replace(place).is_none() {
+            self.cell.send_errand(Errand::Watch);
+        }
         // It may have ended between the first look and the registration.
         if self.cell.state.has(DEAD) {
             Poll::Ready(())

@@ -11,6 +11,7 @@ use super::observer::Observer;
 use super::settings::{Settings, SettingsBuilder, SettingsError, process_environment};
 use super::shutdown::{self, Course, HookError, PhaseError, PhasePlace, ShutdownHook};
 use crate::actor::Actor;
+use crate::cell::CellRef;
 use crate::dispatch::{Elastic, Pool, PoolConfig};
 use crate::env::{Driver, Env, TokioEnv};
 use crate::extension::Extensions;
@@ -474,6 +475,17 @@ fn raise_guardians(core: &Arc<SystemCore>) {
         unreachable!("a new directory has room")
     };
     *core.guardians.lock() = Some(Guardians { root, user, system });
+}
+
+/// One more of the system's own actors, that only has children.
+pub(super) fn raise_guardian(core: &SystemCore, parent: &CellRef, name: &str) -> Option<CellRef> {
+    spawn_guardian(
+        std::ptr::NonNull::from(core),
+        &core.directory,
+        Some(parent),
+        name,
+        || Guardian,
+    )
 }
 
 /// An actor that only has children.

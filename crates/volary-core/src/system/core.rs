@@ -1,7 +1,7 @@
 //! What every cell points to.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use crate::sync::Mutex;
@@ -19,6 +19,7 @@ use crate::extension::Extensions;
 use crate::intercept::Layers;
 use crate::mailbox::BLOCK_BYTES;
 use crate::passivation::{Eviction, Keeper};
+use crate::reference::foreign::Abroad;
 use crate::reference::{ActorId, SpawnError};
 use crate::scheduler::Book;
 use crate::sync::atomic::{AtomicU64, Ordering::*};
@@ -32,6 +33,8 @@ const PINNED: u8 = 2;
 const FIRST_OWN: u8 = 3;
 /// How many dispatchers of the user's own there may be.
 pub(super) const MAX_OWN: usize = 250;
+/// The name of the parent of all stand-ins, below `/system`.
+const STAND_INS: &str = "remote";
 
 /// Every system of the process by its number, for the rare visitor that has nothing else.
 static SYSTEMS: parking_lot::Mutex<BTreeMap<u32, Weak<SystemCore>>> = parking_lot::Mutex::new(BTreeMap::new());
@@ -84,6 +87,10 @@ pub(crate) struct SystemCore {
     /// What a drain takes at least, if a signal began the stop; nanoseconds.
     least_drain: AtomicU64,
     around: Around,
+    /// How actors of other nodes are found.
+    abroad: OnceLock<Arc<dyn Abroad>>,
+    /// Held while the parent of stand-ins is made.
+    making_stand_ins: Mutex<()>,
     /// Somebody looks at what actors do.
     observed: bool,
     /// One seed decides everything.
@@ -208,6 +215,8 @@ impl SystemCore {
             blocks: AtomicU64::new(0),
             least_drain: AtomicU64::new(0),
             around: parts.around,
+            abroad: OnceLock::new(),
+            making_stand_ins: Mutex::new(()),
             observed: parts.env.observes(),
             simulated: parts.env.is_simulated(),
             block_limit: if limit == 0 {
@@ -392,6 +401,9 @@ impl SystemCore {
     }
 
     pub(crate) fn address_of(&self, cell: &CellRef) -> Address {
+        if let Some(foreign) = cell.foreign() {
+            return foreign.address.clone();
+        }
         match Address::local(&self.name, cell.path()) {
             Ok(address) => address.with_uid(ActorId::of(cell.id).uid()),
             Err(_) => unreachable!("name and path were checked when they were made"),
@@ -407,6 +419,33 @@ impl SystemCore {
     /// The pools of workers: the default one, and the user's own.
     pub(super) fn pools(&self) -> impl Iterator<Item = &Arc<Pool>> {
         std::iter::once(&self.default_pool).chain(self.own_pools.iter().map(|(_, pool)| pool))
+    }
+
+    pub(crate) fn set_abroad(&self, abroad: Arc<dyn Abroad>) -> bool {
+        self.abroad.set(abroad).is_ok()
+    }
+
+    pub(crate) fn abroad(&self) -> Option<&Arc<dyn Abroad>> {
+        self.abroad.get()
+    }
+
+    /// The parent of all stand-ins; `None` while the system stops.
+    pub(crate) fn stand_ins(&self) -> Option<CellRef> {
+        let system = self.guardians()?.system;
+        if let Some(parent) = system.child(STAND_INS) {
+            return Some(parent);
+        }
+        let _making = self.making_stand_ins.lock();
+        match system.child(STAND_INS) {
+            Some(parent) => Some(parent),
+            None => super::builder::raise_guardian(self, &system, STAND_INS),
+        }
+    }
+
+    /// How many cells are there for actors elsewhere.
+    pub(super) fn stand_in_count(&self) -> usize {
+        let parent = self.guardians().and_then(|guardians| guardians.system.child(STAND_INS));
+        parent.map_or(0, |parent| 1 + parent.with_links(|links| links.children.len()))
     }
 
     pub(super) fn guardians(&self) -> Option<Guardians> {

@@ -19,6 +19,7 @@ use crate::cell::CellRef;
 use crate::dispatch::Host;
 use crate::events::{DeadReason, EventStream};
 use crate::mailbox::BLOCK_BYTES;
+use crate::reference::foreign::StandIn;
 use crate::reference::{ActorId, ActorRef, ActorStatus, Recipient, Spawn};
 use crate::scheduler::Scheduler;
 use crate::time::{Moment, TimerId};
@@ -204,7 +205,11 @@ impl ActorSystem {
         let cell = if address.starts_with('/') {
             self.core.find(&address.parse().ok()?)?
         } else {
-            self.resolve(&address.parse().ok()?)?
+            let address: Address = address.parse().ok()?;
+            if address.node().is_some() && !self.is_here(&address) {
+                return Some(self.resolve_abroad(&address)?.recipient());
+            }
+            self.resolve(&address)?
         };
         let table = (cell.table.accepts)(TypeId::of::<M>())?;
         Some(Recipient::new(cell, table))
@@ -274,8 +279,22 @@ impl ActorSystem {
         }
     }
 
+    /// A stand-in for an actor of another node.
+    fn resolve_abroad(&self, address: &Address) -> Option<StandIn> {
+        self.core.abroad()?.resolve(address)
+    }
+
+    /// Whether an address of another form leads here nevertheless.
+    fn is_here(&self, address: &Address) -> bool {
+        let Some(node) = address.node() else {
+            return address.system() == self.core.name;
+        };
+        let here = self.core.abroad().and_then(|abroad| abroad.here());
+        here.is_some_and(|here| here.node() == Some(node) && here.system() == address.system())
+    }
+
     fn resolve(&self, address: &Address) -> Option<CellRef> {
-        if address.system() != self.core.name || address.node().is_some() {
+        if !self.is_here(address) {
             return None;
         }
         let cell = self.core.find(address.path()?)?;
@@ -329,7 +348,7 @@ impl ActorSystem {
     /// ```
     #[must_use]
     pub fn actor_count(&self) -> usize {
-        self.core.directory.len().saturating_sub(3)
+        self.core.directory.len().saturating_sub(3 + self.core.stand_in_count())
     }
 
     /// What was measured of messages so far; nothing without [`telemetry`](crate::SystemBuilder::telemetry).

@@ -94,6 +94,10 @@ impl Children {
         Some(entry.cell)
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.table.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.table.is_empty()
     }

@@ -1,0 +1,158 @@
+//! A message on its way in.
+
+use std::cell::Cell;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::baggage::Baggage;
+use crate::dispatch::Host;
+use crate::reference::ActorId;
+use crate::system::ActorSystem;
+
+/// What came with a message from elsewhere. Whatever is told or asked under it comes from that sender, with that
+/// deadline and baggage.
+///
+/// ```
+/// # use volary_core::{Message, Recipient, foreign::Arrival};
+/// fn deliver<M: Message>(arrival: Arrival<'_>, to: &Recipient<M>, message: M) {
+///     arrival.deliver(|| to.tell(message).is_ok());
+/// }
+/// ```
+#[derive(Debug)]
+#[must_use]
+pub struct Arrival<'a> {
+    system: &'a ActorSystem,
+    sender: Option<ActorId>,
+    time_left: Option<Duration>,
+    baggage: Option<&'a Baggage>,
+    receipt: Option<Receipt>,
+}
+
+impl<'a> Arrival<'a> {
+    /// From outside of any actor, with nothing.
+    ///
+    /// ```
+    /// # use volary_core::{ActorSystem, foreign::Arrival};
+    /// fn bare(system: &ActorSystem) -> Arrival<'_> { Arrival::new(system) }
+    /// ```
+    pub fn new(system: &'a ActorSystem) -> Self {
+        Arrival {
+            system,
+            sender: None,
+            time_left: None,
+            baggage: None,
+            receipt: None,
+        }
+    }
+
+    /// Says who sent it: the id of that actor's stand-in.
+    ///
+    /// ```
+    /// # use volary_core::{ActorSystem, foreign::{Arrival, StandIn}};
+    /// fn from<'a>(system: &'a ActorSystem, sender: &StandIn) -> Arrival<'a> { Arrival::new(system).sender(sender.id()) }
+    /// ```
+    pub fn sender(mut self, sender: ActorId) -> Self {
+        self.sender = Some(sender);
+        self
+    }
+
+    /// Says after which time its answer is of no use.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_core::{ActorSystem, foreign::Arrival};
+    /// fn hasty(system: &ActorSystem) -> Arrival<'_> { Arrival::new(system).time_left(Duration::from_millis(5)) }
+    /// ```
+    pub fn time_left(mut self, time: Duration) -> Self {
+        self.time_left = Some(time);
+        self
+    }
+
+    /// Says what travelled along.
+    ///
+    /// ```
+    /// # use volary_core::{ActorSystem, Baggage, foreign::Arrival};
+    /// fn with<'a>(system: &'a ActorSystem, baggage: &'a Baggage) -> Arrival<'a> { Arrival::new(system).baggage(baggage) }
+    /// ```
+    pub fn baggage(mut self, baggage: &'a Baggage) -> Self {
+        self.baggage = Some(baggage);
+        self
+    }
+
+    /// Says who hears when the message has left its mailbox, handled or not.
+    ///
+    /// ```
+    /// # use volary_core::{ActorSystem, foreign::{Arrival, Receipt}};
+    /// fn signed(system: &ActorSystem, receipt: Receipt) -> Arrival<'_> { Arrival::new(system).receipt(receipt) }
+    /// ```
+    pub fn receipt(mut self, receipt: Receipt) -> Self {
+        self.receipt = Some(receipt);
+        self
+    }
+
+    /// Calls `send`, which tells or asks somebody; one message at most gets the receipt.
+    ///
+    /// ```
+    /// # use volary_core::foreign::Arrival;
+    /// # fn f(arrival: Arrival<'_>) { arrival.deliver(|| ()); }
+    /// ```
+    pub fn deliver<R>(self, send: impl FnOnce() -> R) -> R {
+        let deadline = self.time_left.map(|time| (self.system.core.now() + time).nanos());
+        let sender = self.sender.map_or(0, ActorId::raw);
+        let receipt = Cell::new(self.receipt);
+        Host::in_arrival(sender, deadline.unwrap_or(0), self.baggage, &receipt, send)
+    }
+}
+
+/// Hears when a message has left its mailbox.
+///
+/// ```
+/// # use volary_core::foreign::Received;
+/// struct Print;
+/// impl Received for Print {
+///     fn received(&self, ticket: u64) { println!("{ticket} was taken") }
+/// }
+/// ```
+pub trait Received: Send + Sync + 'static {
+    /// The message of this ticket has left its mailbox: it is being handled, or never will be. Must be quick.
+    fn received(&self, ticket: u64);
+}
+
+/// Says so when it is dropped: the message it goes with has left its mailbox.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use volary_core::foreign::{Receipt, Received};
+/// fn ticket(office: Arc<dyn Received>) -> Receipt { Receipt::new(office, 42) }
+/// ```
+#[must_use = "dropping it says that the message was taken"]
+pub struct Receipt {
+    office: Arc<dyn Received>,
+    ticket: u64,
+}
+
+impl Receipt {
+    /// For the message of this ticket.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use volary_core::foreign::{Receipt, Received};
+    /// fn ticket(office: Arc<dyn Received>) -> Receipt { Receipt::new(office, 42) }
+    /// ```
+    pub fn new(office: Arc<dyn Received>, ticket: u64) -> Self {
+        Receipt { office, ticket }
+    }
+}
+
+impl Drop for Receipt {
+    fn drop(&mut self) {
+        let _ = crate::dispatch::contain(|| self.office.received(self.ticket));
+    }
+}
+
+impl fmt::Debug for Receipt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Receipt({})", self.ticket)
+    }
+}

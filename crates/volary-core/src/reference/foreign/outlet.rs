@@ -1,0 +1,125 @@
+//! Where messages to an actor elsewhere go.
+
+use std::sync::Arc;
+
+use super::parcel::Parcel;
+use crate::cell::Header;
+use crate::mailbox::Refusal;
+use crate::tree::Address;
+
+/// The way out to one actor that lives elsewhere.
+///
+/// Called on the threads of senders, so it must not block. A panic in it is contained: the message counts as refused.
+///
+/// ```
+/// use volary_core::foreign::{Errand, Outlet, Parcel, Undeliverable};
+///
+/// /// Nobody there.
+/// struct Void;
+///
+/// impl Outlet for Void {
+///     fn send(&self, _: &mut Parcel<'_>) -> Result<(), Undeliverable> { Err(Undeliverable::Gone) }
+///     fn run(&self, _: Errand) {}
+/// }
+/// ```
+pub trait Outlet: Send + Sync + 'static {
+    /// Takes a message. After `Ok` it is the outlet's to deliver, or to make a dead letter of.
+    ///
+    /// # Errors
+    /// Why it was not taken; the sender gets it back.
+    fn send(&self, parcel: &mut Parcel<'_>) -> Result<(), Undeliverable>;
+
+    /// Does something to the actor that is not a message.
+    fn run(&self, errand: Errand);
+}
+
+/// What can be done to an actor elsewhere besides sending it messages.
+///
+/// ```
+/// # use volary_core::foreign::Errand;
+/// assert_ne!(Errand::Stop, Errand::Kill);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Errand {
+    /// Somebody here wants to hear of its end.
+    Watch,
+    /// Nobody does any more.
+    Unwatch,
+    /// As [`ActorRef::stop`](crate::ActorRef::stop).
+    Stop,
+    /// As [`ActorRef::drain`](crate::ActorRef::drain).
+    Drain,
+    /// As [`ActorRef::kill`](crate::ActorRef::kill).
+    Kill,
+    /// As [`ActorRef::restart`](crate::ActorRef::restart).
+    Restart,
+    /// As [`ActorRef::reinstate`](crate::ActorRef::reinstate).
+    Reinstate,
+    /// As [`ActorRef::passivate`](crate::ActorRef::passivate).
+    Passivate,
+}
+
+/// Why an [`Outlet`] did not take a message.
+///
+/// ```
+/// # use volary_core::foreign::Undeliverable;
+/// assert_eq!(Undeliverable::Full.to_string(), "there is no room on the way");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Undeliverable {
+    /// The actor, or its whole node, is gone for good.
+    #[error("the actor is gone")]
+    Gone,
+    /// Too much is on its way already. Later there may be room.
+    #[error("there is no room on the way")]
+    Full,
+    /// The message cannot be written for other machines.
+    #[error("the message cannot be written")]
+    Unsendable,
+}
+
+impl From<Undeliverable> for Refusal {
+    fn from(why: Undeliverable) -> Self {
+        match why {
+            Undeliverable::Gone => Refusal::Closed,
+            Undeliverable::Full => Refusal::Denied,
+            Undeliverable::Unsendable => Refusal::Unsendable,
+        }
+    }
+}
+
+/// What makes a cell a stand-in.
+pub(crate) struct Foreign {
+    pub(crate) address: Address,
+    pub(crate) outlet: Arc<dyn Outlet>,
+}
+
+impl Foreign {
+    /// Does something to the actor that the cell stands for.
+    pub(crate) fn run(&self, cell: &Header, errand: Errand) {
+        if let Err(fault) = crate::dispatch::contain(|| self.outlet.run(errand)) {
+            cell.system().report_hook_fault(cell, "outlet", &fault);
+        }
+    }
+}
+
+impl Header {
+    /// What this cell stands for, if it stands for an actor elsewhere.
+    #[inline]
+    pub(crate) fn foreign(&self) -> Option<&Foreign> {
+        self.extras_if_any()?.mailbox.foreign.as_deref()
+    }
+
+    /// Runs an errand for a stand-in. False: it is none.
+    pub(crate) fn send_errand(&self, errand: Errand) -> bool {
+        match self.foreign() {
+            Some(foreign) => {
+                foreign.run(self, errand);
+                true
+            }
+            None => false,
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The right to answer an ask whose types are not known any more.
+
+use std::any::TypeId;
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+use std::time::Duration;
+
+use crate::actor::{Fault, Message};
+use crate::dispatch::{Ending, Host};
+use crate::reference::errors::RemoteError;
+use crate::reference::reply_slot::ReplySlot;
+use crate::reference::reply_to::ReplyTo;
+
+/// The right to answer an ask that went elsewhere. Dropped unused, it ends the ask with
+/// [`AskError::NoReply`](crate::AskError::NoReply).
+///
+/// ```
+/// # use volary_core::foreign::PendingReply;
+/// # use volary_core::Message;
+/// fn answer<M: Message>(reply: PendingReply, answer: M::Reply) {
+///     if let Ok(reply) = reply.for_message::<M>() {
+///         reply.send(answer);
+///     }
+/// }
+/// ```
+#[must_use = "dropping it ends the ask with `NoReply`"]
+pub struct PendingReply {
+    slot: NonNull<ReplySlot>,
+    message: fn() -> TypeId,
+    end: unsafe fn(NonNull<ReplySlot>, End),
+}
+
+enum End {
+    NoReply,
+    Stopped,
+    Full,
+    Failed(Fault),
+    Remote(RemoteError),
+}
+
+// SAFETY: the slot is made to be answered from any thread, and answers are `Send`.
+unsafe impl Send for PendingReply {}
+// SAFETY: a shared reference only looks at the slot's atomic state.
+unsafe impl Sync for PendingReply {}
+
+/// # Safety
+/// `slot` is the replier's share of an ask with an `M`.
+unsafe fn end<M: Message>(slot: NonNull<ReplySlot>, end: End) {
+    let reply = ReplyTo::<M::Reply, M::Rejection>::from_slot(Some(slot));
+    let ending = match end {
+        End::Failed(fault) => return reply.fail(&fault),
+        End::Remote(error) => return reply.end_remotely(error),
+        End::NoReply => Ending::NoReply,
+        End::Stopped => Ending::Stopped,
+        End::Full => Ending::Full,
+    };
+    Host::with(|host| host.with_ending(ending, || drop(reply)));
+}
+
+impl PendingReply {
+    /// The replier's share of an ask with an `M`.
+    pub(super) fn new<M: Message>(slot: NonNull<ReplySlot>) -> Self {
+        PendingReply {
+            slot,
+            message: TypeId::of::<M>,
+            end: end::<M>,
+        }
+    }
+
+    /// The message was not taken after all: the asker frees the slot.
+    pub(super) fn give_back(self) {
+        std::mem::forget(self);
+    }
+
+    /// How long the asker waits.
+    pub(super) fn patience(&self) -> Duration {
+        // SAFETY: this is the replier's share, which keeps the slot alive.
+        Duration::from_nanos(unsafe { self.slot.as_ref() }.patience())
+    }
+
+    fn finish(self, end: End) {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: made by `new` for the types of this slot, and used up here.
+        unsafe { (this.end)(this.slot, end) }
+    }
+
+    /// Whether somebody still waits for the answer.
+    ///
+    /// ```
+    /// # fn f(reply: &volary_core::foreign::PendingReply) -> bool { reply.is_wanted() }
+    /// ```
+    #[must_use]
+    pub fn is_wanted(&self) -> bool {
+        // SAFETY: as in `patience`.
+        !unsafe { self.slot.as_ref() }.is_abandoned()
+    }
+
+    /// The same with its types, if this is the answer to an `M`.
+    ///
+    /// ```
+    /// # use volary_core::{Message, ReplyTo, foreign::PendingReply};
+    /// fn typed<M: Message>(reply: PendingReply) -> Option<ReplyTo<M::Reply, M::Rejection>> {
+    ///     reply.for_message::<M>().ok()
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// Itself, if it is the answer to another message.
+    pub fn for_message<M: Message>(self) -> Result<ReplyTo<M::Reply, M::Rejection>, Self> {
+        if (self.message)() != TypeId::of::<M>() {
+            return Err(self);
+        }
+        Ok(ReplyTo::from_slot(Some(ManuallyDrop::new(self).slot)))
+    }
+
+    /// The actor there crashed on the message.
+    ///
+    /// ```
+    /// # use volary_core::{Fault, foreign::PendingReply};
+    /// fn crashed(reply: PendingReply, text: String) { reply.fail(Fault::msg(text)) }
+    /// ```
+    pub fn fail(self, fault: Fault) {
+        self.finish(End::Failed(fault));
+    }
+
+    /// The actor there has stopped.
+    ///
+    /// ```
+    /// # fn f(reply: volary_core::foreign::PendingReply) { reply.stopped() }
+    /// ```
+    pub fn stopped(self) {
+        self.finish(End::Stopped);
+    }
+
+    /// The mailbox there is full.
+    ///
+    /// ```
+    /// # fn f(reply: volary_core::foreign::PendingReply) { reply.full() }
+    /// ```
+    pub fn full(self) {
+        self.finish(End::Full);
+    }
+
+    /// Something on the way went wrong.
+    ///
+    /// ```
+    /// # use volary_core::{RemoteError, foreign::PendingReply};
+    /// fn lost(reply: PendingReply, node: &str) {
+    ///     reply.lost(RemoteError::Unconfirmed { node: node.to_owned() })
+    /// }
+    /// ```
+    pub fn lost(self, error: RemoteError) {
+        self.finish(End::Remote(error));
+    }
+}
+
+impl Drop for PendingReply {
+    fn drop(&mut self) {
+        // SAFETY: made by `new` for the types of this slot, and used up here.
+        unsafe { (self.end)(self.slot, End::NoReply) }
+    }
+}
+
+impl fmt::Debug for PendingReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PendingReply")
+            .field("wanted", &self.is_wanted())
+            .finish()
+    }
+}
