@@ -43,7 +43,7 @@ pub use baggage::{
 };
 pub use breaker::{BreakerChanged, BreakerOptions, BreakerOptionsError, CircuitBreaker};
 pub use cell::MessageList;
-pub use env::{BoxTask, Driver, Env, Observed, SeededEnv, Signal, What, run};
+pub use env::{BoxTask, Disk, DiskFile, Driver, Env, Observed, OpenMode, SeededEnv, Signal, What, run};
 pub use events::{
     ActorFailed, ActorPassivated, ActorReinstated, ActorRestarted, ActorStarted, ActorStopped, ActorSuspended,
     ActorWoken, ChildFailed, DeadLetter, DeadReason, Event, EventStream, Lagged, MailboxHighWater, RejectionUnheard,

@@ -1,19 +1,22 @@
 //! The environment: every clock reading, random number, task and thread of the runtime comes from
-//! here (law 2), so that a test can put its own in place.
+//! here (law 2), and so does its disk, so that a test can put its own in place.
 //!
 //! [`Env`] is what the runtime needs of its surroundings. [`TokioEnv`] is the real one;
 //! [`SeededEnv`] runs everything on one thread, in an order drawn from a seed, under a clock that
 //! moves only when told or when all is quiet.
 
+mod disk;
 mod observed;
+mod os_disk;
 mod seeded;
 mod tokio_env;
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 use std::time::SystemTime;
 
+pub use disk::{Disk, DiskFile, OpenMode};
 pub use observed::{Observed, What};
 pub use seeded::SeededEnv;
 pub(crate) use tokio_env::TokioEnv;
@@ -137,6 +140,12 @@ pub trait Env: Send + Sync + 'static {
 
     /// The earliest timer has become earlier: call the driver at `next` at the latest.
     fn timer_changed(&self, next: Moment);
+
+    /// Where files are. By default there is no disk, and everything is refused as
+    /// [`Unsupported`](std::io::ErrorKind::Unsupported): an environment that forgot about disks must not reach the real one.
+    fn disk(&self) -> Arc<dyn Disk> {
+        Arc::new(disk::NoDisk)
+    }
 
     /// Whether a wake-up given from within a worker's poll may be stuck behind that very poll.
     fn spills_local_wakes(&self) -> bool {

@@ -21,7 +21,8 @@ use std::time::{Instant, SystemTime};
 use parking_lot::Mutex;
 use tokio::runtime::{Handle, Runtime, RuntimeFlavor};
 
-use super::{BoxTask, Driver, Env, Signal};
+use super::os_disk::OsDisk;
+use super::{BoxTask, Disk, Driver, Env, Signal};
 use crate::time::Moment;
 
 pub(crate) struct TokioEnv {
@@ -179,6 +180,10 @@ impl Env for TokioEnv {
 
     fn spills_local_wakes(&self) -> bool {
         true
+    }
+
+    fn disk(&self) -> Arc<dyn Disk> {
+        Arc::new(OsDisk)
     }
 }
 

@@ -17,6 +17,7 @@ use super::stop::stop;
 use crate::actor::{Actor, Message, Product};
 use crate::cell::CellRef;
 use crate::dispatch::Host;
+use crate::env::Disk;
 use crate::events::{DeadReason, EventStream};
 use crate::mailbox::BLOCK_BYTES;
 use crate::reference::foreign::StandIn;
@@ -137,6 +138,20 @@ impl ActorSystem {
     /// ```
     pub fn sleep(&self, time: Duration) -> Sleep {
         Sleep::new(self.core.clone(), time)
+    }
+
+    /// The disk of the environment: the real one, or that of a simulated node. Its functions block; call them on the
+    /// blocking dispatcher.
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # fn f(system: &ActorSystem) -> std::io::Result<()> {
+    /// let log = system.disk().open("/var/lib/bank/log".as_ref(), OpenMode::Create)?;
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn disk(&self) -> Arc<dyn Disk> {
+        self.core.env().disk()
     }
 
     /// Sends messages later, or again and again.

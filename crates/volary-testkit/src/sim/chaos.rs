@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::choice::Random;
 use super::clock::Clock;
+use super::disk::DiskFault;
 use super::node::Node;
 use super::world::World;
 
@@ -30,6 +31,9 @@ pub struct Chaos {
     one_way_cuts: RangeInclusive<u32>,
     pauses: RangeInclusive<u32>,
     drifts: RangeInclusive<u32>,
+    resets: RangeInclusive<u32>,
+    disk_faults: RangeInclusive<u32>,
+    bit_rot: RangeInclusive<u32>,
     longest: Duration,
 }
 
@@ -48,6 +52,9 @@ impl Chaos {
             one_way_cuts: 0..=0,
             pauses: 0..=0,
             drifts: 0..=0,
+            resets: 0..=0,
+            disk_faults: 0..=0,
+            bit_rot: 0..=0,
             longest: time / 3,
         }
     }
@@ -107,6 +114,39 @@ impl Chaos {
         self
     }
 
+    /// Moments when all connections between two nodes are reset.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let _ = volary_testkit::sim::Chaos::within(Duration::from_secs(5)).resets(1..=3);
+    /// ```
+    pub fn resets(mut self, count: RangeInclusive<u32>) -> Self {
+        self.resets = count;
+        self
+    }
+
+    /// Times when the disk of a node does not write, is full, does not sync, or is slow. Never bit rot.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let _ = volary_testkit::sim::Chaos::within(Duration::from_secs(5)).disk_faults(1..=3);
+    /// ```
+    pub fn disk_faults(mut self, count: RangeInclusive<u32>) -> Self {
+        self.disk_faults = count;
+        self
+    }
+
+    /// Times when the disk of a node reads other bits than were written.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let _ = volary_testkit::sim::Chaos::within(Duration::from_secs(5)).bit_rot(1..=3);
+    /// ```
+    pub fn bit_rot(mut self, count: RangeInclusive<u32>) -> Self {
+        self.bit_rot = count;
+        self
+    }
+
     /// The longest that one trouble lasts; a third of the time unless said otherwise.
     ///
     /// ```
@@ -122,7 +162,7 @@ impl Chaos {
     /// Draws what will happen to these nodes.
     pub(crate) fn draw(&self, nodes: &[Node], random: &mut Random) -> Vec<Planned> {
         let mut plan = Vec::new();
-        let kinds: [(&RangeInclusive<u32>, Draw); 5] = [
+        let kinds: [(&RangeInclusive<u32>, Draw); 8] = [
             (&self.crashes, |nodes, random| Trouble::Crash(one(nodes, random))),
             (&self.partitions, |nodes, random| {
                 Trouble::Partition((0..nodes).filter(|_| random.chance(0.5)).collect())
@@ -135,11 +175,30 @@ impl Chaos {
             (&self.drifts, |nodes, random| {
                 Trouble::Drift(one(nodes, random), random.below(2_001) as i64 - 1_000)
             }),
+            (&self.resets, |nodes, random| {
+                let from = one(nodes, random);
+                Trouble::Reset(from, (from + 1 + one(nodes.saturating_sub(1), random)) % nodes)
+            }),
+            (&self.disk_faults, |nodes, random| {
+                let fault = match random.below(4) {
+                    0 => DiskFault::WriteError,
+                    1 => DiskFault::Full,
+                    2 => DiskFault::SyncError,
+                    _ => DiskFault::Slow(Duration::from_micros(1 + random.below(SLOWEST_DISK.as_micros() as u64))),
+                };
+                Trouble::Disk(one(nodes, random), fault)
+            }),
+            (&self.bit_rot, |nodes, random| {
+                Trouble::Disk(one(nodes, random), DiskFault::BitRot)
+            }),
         ];
         if nodes.is_empty() {
             return plan;
         }
         for (range, draw) in kinds {
+            if *range.end() == 0 {
+                continue; // a kind that nobody asked for does not change what becomes of the others
+            }
             let spread = u64::from(range.end().saturating_sub(*range.start()));
             let count = u64::from(*range.start()) + random.below(spread + 1);
             for _ in 0..count {
@@ -154,6 +213,9 @@ impl Chaos {
         plan
     }
 }
+
+/// The longest that one call of a slow disk takes.
+const SLOWEST_DISK: Duration = Duration::from_millis(50);
 
 /// Draws one trouble for so many nodes.
 type Draw = fn(usize, &mut Random) -> Trouble;
@@ -178,6 +240,8 @@ enum Trouble {
     Cut(usize, usize),
     Pause(usize),
     Drift(usize, i64),
+    Reset(usize, usize),
+    Disk(usize, DiskFault),
 }
 
 impl Planned {
@@ -191,6 +255,8 @@ impl Planned {
             }
             Trouble::Cut(from, to) => format!("{} does not reach {}", name(from), name(to)),
             Trouble::Pause(node) => format!("{} stands still", name(node)),
+            Trouble::Reset(one, other) => format!("connections of {} and {} are reset", name(one), name(other)),
+            Trouble::Disk(node, fault) => format!("the disk of {} {fault}", name(node)),
             Trouble::Drift(node, drift) => format!("the clock of {} is off by {drift} ppm", name(node)),
         };
         format!("{} to {}: {what}", Seconds(self.begin), Seconds(self.end))
@@ -212,6 +278,8 @@ impl Planned {
             Trouble::Drift(node, drift) => nodes[*node].set_clock(Clock::true_time().drifting(*drift)),
             Trouble::Partition(side) => set_partition(nodes, side, true),
             Trouble::Cut(from, to) => set_cut(&nodes[*from], &nodes[*to], true),
+            Trouble::Reset(one, other) => reset(&nodes[*one], &nodes[*other]),
+            Trouble::Disk(node, fault) => nodes[*node].disk().suffer(*fault),
         }
     }
 
@@ -226,6 +294,8 @@ impl Planned {
             Trouble::Drift(node, _) => nodes[*node].set_clock(Clock::true_time()),
             Trouble::Partition(side) => set_partition(nodes, side, false),
             Trouble::Cut(from, to) => set_cut(&nodes[*from], &nodes[*to], false),
+            Trouble::Reset(..) => {}
+            Trouble::Disk(node, fault) => nodes[*node].disk().recover(*fault),
         }
     }
 }
@@ -239,12 +309,22 @@ fn set_partition(nodes: &[Node], side: &[usize], cut: bool) {
     }
 }
 
+/// Resets all connections between two nodes, at both ends.
+pub(crate) fn reset(one: &Node, other: &Node) {
+    let name = other.name();
+    one.note(format_args!("loses its connections with {name}"));
+    one.world.reset_streams(one.number, other.number);
+}
+
 pub(crate) fn set_cut(from: &Node, to: &Node, cut: bool) {
     let inner = &mut *from.world.inner();
     if from.number == to.number || inner.network.is_cut(from.number, to.number) == cut {
         return;
     }
     inner.network.set_cut(from.number, to.number, cut);
+    if !cut {
+        inner.release_streams();
+    }
     let (now, other) = (inner.now, inner.node_name(to.number).to_owned());
     let what = if cut { "does not reach" } else { "reaches again" };
     inner

@@ -29,11 +29,12 @@
 //! # What is deterministic
 //!
 //! Everything that goes through Volary: which actor runs next and for how many messages, where a suspended handler goes
-//! on, when timers fire, `ctx` time, randomness and tasks, wires between nodes. tokio's timers work inside handlers and
+//! on, when timers fire, `ctx` time, randomness and tasks, [wires](Wire) and [byte streams](SimStream) between nodes, and
+//! their [disks](SimDisk). tokio's timers work inside handlers and
 //! follow the virtual clock. The same seed and the same binary give the same trace, to the letter.
 //!
 //! Not deterministic, and therefore found and reported: `tokio::spawn` (use `ctx.spawn` or [`Node::spawn`]) and tokio's I/O (use a
-//! [`Wire`], or a trait of yours). What no simulator can see, such as the order of a `HashMap` or the real clock, shows when
+//! [`Wire`], a [`SimStream`], or a trait of yours). What no simulator can see, such as the order of a `HashMap` or the real clock, shows when
 //! [`Sim::check`] runs a sample of seeds twice: "nondeterminism at step N". [`interpose!`](crate::interpose) in a test
 //! binary makes those two, and the randomness of other crates, part of the seed. Not so tokio's own, from which its `select!`
 //! draws unless it is `biased`, and its `watch` channel whom of several it wakes first.
@@ -45,6 +46,7 @@ mod check;
 mod choice;
 mod clock;
 mod current;
+mod disk;
 mod env;
 pub(crate) mod interpose;
 mod network;
@@ -52,6 +54,7 @@ mod node;
 mod packet;
 mod panics;
 mod report;
+mod stream;
 mod trace;
 mod wire;
 mod world;
@@ -69,13 +72,15 @@ pub use check::{Check, FailedRun, Summary, Verdict};
 pub use choice::Strategy;
 pub use clock::Clock;
 pub use current::current;
+pub use disk::{DiskFault, SimDisk};
 pub(crate) use env::short;
 pub use network::Link;
 pub use node::Node;
+pub use stream::{SimListener, SimReadHalf, SimStream, SimWriteHalf};
 pub use wire::Wire;
 
 use volary::{Message, Moment};
-use world::{Beginning, World};
+use world::{Beginning, When, World};
 
 /// A run of a scenario under a seed; made by [`Sim::new`] or, many at once, by [`Sim::check`].
 ///
@@ -293,7 +298,32 @@ impl Sim {
     /// # });
     /// ```
     pub fn invariant(&self, name: impl Into<String>, holds: impl FnMut() -> Result<(), String> + Send + 'static) {
-        self.world.add_invariant(name.into(), Box::new(holds));
+        self.world.add_invariant(When::EveryStep, name.into(), Box::new(holds));
+    }
+
+    /// Something that must be true whenever nothing is left to do but timers: nobody is ready, and nothing is on its way. A
+    /// scenario that sleeps is a timer, and so is trouble to come. What waits behind a link that is cut does not count as on
+    /// its way.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary::prelude::*;
+    /// # use volary_testkit::Sim;
+    /// # struct Till(u64);
+    /// # #[actor] impl Till { fn put(&mut self, cents: u64) { self.0 += cents; } }
+    /// # Sim::new(3).run(|sim| async move {
+    /// let till = sim.node("shop").start().await.spawn(|| Till(0)).await.unwrap();
+    /// let looked_at = till.clone();
+    /// sim.at_rest("nobody waits at the till", move || match looked_at.mailbox_len() {
+    ///     0 => Ok(()),
+    ///     waiting => Err(format!("{waiting} do")),
+    /// });
+    /// till.tell(Put { cents: 5 }).unwrap();
+    /// sim.sleep(Duration::from_secs(1)).await;
+    /// # });
+    /// ```
+    pub fn at_rest(&self, name: impl Into<String>, holds: impl FnMut() -> Result<(), String> + Send + 'static) {
+        self.world.add_invariant(When::AtRest, name.into(), Box::new(holds));
     }
 
     /// Fails the run.
@@ -375,8 +405,26 @@ impl Sim {
     /// # });
     /// ```
     pub fn heal(&self) {
-        self.world.inner().network.heal();
+        {
+            let inner = &mut *self.world.inner();
+            inner.network.heal();
+            inner.release_streams();
+        }
         self.world.note(None, format_args!("all links are mended"));
+    }
+
+    /// Resets all connections between two nodes: both ends of each see
+    /// [`ConnectionReset`](std::io::ErrorKind::ConnectionReset).
+    ///
+    /// ```
+    /// # use volary_testkit::Sim;
+    /// # Sim::new(3).run(|sim| async move {
+    /// # let (a, b) = (sim.node("a"), sim.node("b"));
+    /// sim.reset(&a, &b);
+    /// # });
+    /// ```
+    pub fn reset(&self, one: &Node, other: &Node) {
+        chaos::reset(one, other);
     }
 
     /// A way for messages from a node to the actor at a path of another.
@@ -445,6 +493,21 @@ impl Sim {
     #[must_use]
     pub fn trace_hash(&self) -> u64 {
         self.world.inner().trace.hash()
+    }
+
+    /// Everything that happened so far, one line each: time, node, actor, what it did. Empty in a [`Check`], which keeps the
+    /// lines of failed runs alone.
+    ///
+    /// ```
+    /// # use volary_testkit::Sim;
+    /// # Sim::new(3).run(|sim| async move {
+    /// sim.note("the transfer begins");
+    /// assert!(sim.timeline().contains("the transfer begins"));
+    /// # });
+    /// ```
+    #[must_use]
+    pub fn timeline(&self) -> String {
+        report::whole(&self.world.inner())
     }
 
     /// How many lines the trace has so far.

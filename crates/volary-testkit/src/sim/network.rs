@@ -30,6 +30,8 @@ pub struct Link {
     reordering: f64,
     /// Nanoseconds for each packet to get onto the wire.
     pace: Duration,
+    /// Nanoseconds for each byte of a stream to get onto the wire.
+    pace_of_bytes: u64,
 }
 
 impl Default for Link {
@@ -42,6 +44,7 @@ impl Default for Link {
             duplication: 0.0,
             reordering: 0.0,
             pace: Duration::ZERO,
+            pace_of_bytes: 0,
         }
     }
 }
@@ -98,6 +101,30 @@ impl Link {
     pub fn packets_per_second(mut self, packets: u32) -> Self {
         self.pace = Duration::from_secs(1) / packets.max(1);
         self
+    }
+
+    /// A slow link for byte streams: at most so many bytes in a second. Packets have their own rate.
+    ///
+    /// ```
+    /// let _ = volary_testkit::sim::Link::default().bytes_per_second(56_000);
+    /// ```
+    pub fn bytes_per_second(mut self, bytes: u32) -> Self {
+        self.pace_of_bytes = 1_000_000_000 / u64::from(bytes.max(1));
+        self
+    }
+}
+
+/// After how long a piece of a stream that was lost is sent again, the first time and at the longest.
+const FIRST_RETRANSMISSION: Duration = Duration::from_millis(200);
+const LAST_RETRANSMISSION: Duration = Duration::from_secs(60);
+
+impl Link {
+    /// How long one packet takes on the wire.
+    fn draw(&self, random: &mut Random) -> Duration {
+        let spread = (self.slowest - self.fastest).as_nanos() as u64;
+        // The least of two: short ones are more likely than long ones.
+        let extra = random.below(spread + 1).min(random.below(spread + 1));
+        self.fastest + Duration::from_nanos(extra)
     }
 }
 
@@ -157,10 +184,7 @@ impl Network {
         let mut arrivals = Vec::with_capacity(copies);
         for _ in 0..copies {
             state.free = state.free.max(now) + link.pace;
-            let spread = (link.slowest - link.fastest).as_nanos() as u64;
-            // The least of two: short ones are more likely than long ones.
-            let extra = random.below(spread + 1).min(random.below(spread + 1));
-            let mut at = state.free + link.fastest + Duration::from_nanos(extra);
+            let mut at = state.free + link.draw(random);
             if !random.chance(link.reordering) {
                 at = at.max(state.last);
                 state.last = at;
@@ -168,6 +192,29 @@ impl Network {
             arrivals.push(at);
         }
         arrivals
+    }
+
+    /// When a piece of a stream that is sent now arrives. A stream is reliable: what a packet would suffer as loss it
+    /// suffers as delay, since the piece is sent again after a while, and then after twice the while.
+    pub(crate) fn deliver(
+        &mut self,
+        now: Duration,
+        from: NodeNumber,
+        to: NodeNumber,
+        bytes: usize,
+        random: &mut Random,
+    ) -> Duration {
+        let Network { usual, pairs } = self;
+        let state = pairs.entry((from, to)).or_default();
+        let link = state.link.as_ref().unwrap_or(usual);
+        state.free = state.free.max(now) + link.pace + Duration::from_nanos(link.pace_of_bytes * bytes as u64);
+        let mut at = state.free + link.draw(random);
+        let mut patience = FIRST_RETRANSMISSION;
+        while patience < LAST_RETRANSMISSION && random.chance(link.loss) {
+            at += patience;
+            patience *= 2;
+        }
+        at
     }
 }
 
@@ -215,6 +262,27 @@ mod tests {
         assert_eq!(network.send(Duration::ZERO, B, A, &mut random).len(), 1);
         network.heal();
         assert_eq!(network.send(Duration::ZERO, A, B, &mut random).len(), 1);
+    }
+
+    #[test]
+    fn what_is_lost_of_a_stream_comes_later() {
+        let mut network = Network::default();
+        let mut random = Random::new(5, 2);
+        let slowest = |network: &mut Network, random: &mut Random| {
+            let arrivals = (0..200).map(|_| network.deliver(Duration::ZERO, A, B, 100, random));
+            arrivals.max().unwrap_or_default()
+        };
+        assert!(slowest(&mut network, &mut random) <= Duration::from_millis(1));
+        network.set_link(A, B, Link::default().loss(0.5));
+        assert!(
+            slowest(&mut network, &mut random) >= Duration::from_millis(600),
+            "lost twice at least"
+        );
+        network.set_link(A, B, Link::default().bytes_per_second(10_000));
+        assert!(
+            slowest(&mut network, &mut random) >= Duration::from_secs(2),
+            "20,000 bytes"
+        );
     }
 
     #[test]

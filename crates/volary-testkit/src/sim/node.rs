@@ -316,7 +316,11 @@ impl Node {
         let changed = {
             let inner = &mut *self.world.inner();
             let state = inner.node_mut(self.number);
-            state.up && std::mem::replace(&mut state.paused, paused) != paused
+            let changed = state.up && std::mem::replace(&mut state.paused, paused) != paused;
+            if changed && !paused {
+                inner.release_streams();
+            }
+            changed
         };
         if changed {
             self.world.note(Some(self.number), format_args!("{what}"));

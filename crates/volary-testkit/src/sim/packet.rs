@@ -43,7 +43,7 @@ impl Packet {
         for at in arrivals {
             let Some((packet, arrive)) = copies.pop() else { continue };
             let delay = at.saturating_sub(world.now());
-            world.after(delay, Box::new(move |world| packet.knock(world, arrive)));
+            world.arrive_after(delay, Box::new(move |world| packet.knock(world, arrive)));
         }
     }
 
@@ -52,14 +52,14 @@ impl Packet {
         let (cut, up, paused) = {
             let inner = world.inner();
             let node = &inner.nodes[to.0 as usize];
-            (inner.network.is_cut(*from, *to), node.up, node.paused)
+            (inner.network.is_cut(*from, *to), node.up, node.stands_still())
         };
         if cut {
             world.note(Some(*to), format_args!("{name} is lost: the link was cut meanwhile"));
         } else if !up {
             world.note(Some(*to), format_args!("{name} is lost: the node is down"));
         } else if paused {
-            world.after(DOORSTEP, Box::new(move |world| self.knock(world, arrive)));
+            world.arrive_after(DOORSTEP, Box::new(move |world| self.knock(world, arrive)));
         } else {
             let _here = Here::enter(world, Some(*to));
             arrive(world);

@@ -10,8 +10,17 @@ const TAIL: usize = 60;
 
 /// The last part of what happened, one line each: time, node, actor, what it did.
 pub(crate) fn timeline(inner: &Inner) -> String {
+    let skipped = inner.trace.lines().len().saturating_sub(TAIL);
+    from_line(inner, skipped)
+}
+
+/// All of it.
+pub(crate) fn whole(inner: &Inner) -> String {
+    from_line(inner, 0)
+}
+
+fn from_line(inner: &Inner, skipped: usize) -> String {
     let lines = inner.trace.lines();
-    let skipped = lines.len().saturating_sub(TAIL);
     let mut text = String::new();
     if skipped > 0 {
         let _ = writeln!(text, "  … {skipped} steps before");

@@ -113,6 +113,11 @@ impl Trace {
         }
     }
 
+    /// Something that has no line of its own, but must be the same in every run of the seed.
+    pub(crate) fn absorb(&mut self, number: u64) {
+        self.mix(number);
+    }
+
     fn mix(&mut self, number: u64) {
         self.hash = (self.hash ^ number).wrapping_mul(0x0100_0000_01b3).rotate_left(17);
     }

@@ -21,10 +21,12 @@ use volary::{ActorSystem, BoxTask, Driver, Moment};
 use super::choice::{Chooser, Random, Strategy};
 use super::clock::NodeClock;
 use super::current::Here;
+use super::disk::Machine;
 use super::env::EPOCH;
 use super::env::{Bridge, NEVER};
 use super::interpose::Clocks;
 use super::network::Network;
+use super::stream::Connections;
 use super::trace::{Keep, NodeNumber, Trace};
 
 /// The longest that one poll takes.
@@ -47,10 +49,19 @@ pub(crate) struct World {
     inner: Mutex<Inner>,
     /// Checked after every step.
     invariants: Mutex<Vec<Invariant>>,
+    /// Checked when nothing is left to do but timers.
+    at_rest: Mutex<Vec<Invariant>>,
     /// To be woken when somebody becomes ready while time jumps.
     jumper: Mutex<Option<Waker>>,
     pub(crate) tokio: tokio::runtime::Handle,
     pub(crate) beginning: Beginning,
+}
+
+/// When an invariant is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum When {
+    EveryStep,
+    AtRest,
 }
 
 struct Invariant {
@@ -61,6 +72,12 @@ struct Invariant {
 /// An event that is due at some time.
 pub(crate) type Happening = Box<dyn FnOnce(&Arc<World>) + Send>;
 
+struct Event {
+    what: Happening,
+    /// Whether it is work that is not done yet; a timer otherwise.
+    flies: bool,
+}
+
 pub(crate) struct Inner {
     pub(crate) now: Duration,
     pub(crate) chooser: Chooser,
@@ -70,9 +87,12 @@ pub(crate) struct Inner {
     next_task: u64,
     ready: Vec<u64>,
     pub(crate) nodes: Vec<NodeState>,
-    events: BTreeMap<(Duration, u64), Happening>,
+    events: BTreeMap<(Duration, u64), Event>,
     next_event: u64,
+    /// How many events are packets and pieces of streams on their way, and not timers.
+    flying: usize,
     pub(crate) network: Network,
+    pub(crate) connections: Connections,
     pub(crate) trace: Trace,
     failure: Option<String>,
     pub(crate) systems: u64,
@@ -88,7 +108,10 @@ pub(crate) struct NodeState {
     pub(crate) incarnation: u64,
     pub(crate) up: bool,
     pub(crate) paused: bool,
+    /// How many slow things of its machine it waits for: it stands still as if it were paused.
+    pub(crate) busy: u32,
     pub(crate) clock: NodeClock,
+    pub(crate) disk: Machine,
     drivers: Vec<Weak<dyn Driver>>,
     /// When its earliest timer is due, in world time.
     next_timer: Option<Duration>,
@@ -96,6 +119,13 @@ pub(crate) struct NodeState {
     pub(super) sleepers: Vec<Weak<super::Bell>>,
     pub(crate) systems: Vec<ActorSystem>,
     pub(crate) boot: Option<super::node::Boot>,
+}
+
+impl NodeState {
+    /// Whether nothing of it runs although it is up.
+    pub(crate) fn stands_still(&self) -> bool {
+        self.paused || self.busy > 0
+    }
 }
 
 struct Task {
@@ -133,7 +163,9 @@ impl World {
                 nodes: Vec::new(),
                 events: BTreeMap::new(),
                 next_event: 0,
+                flying: 0,
                 network: Network::default(),
+                connections: Connections::default(),
                 trace: Trace::new(beginning.keep.clone()),
                 failure: None,
                 systems: 0,
@@ -142,6 +174,7 @@ impl World {
                 plan: Vec::new(),
             }),
             invariants: Mutex::new(Vec::new()),
+            at_rest: Mutex::new(Vec::new()),
             jumper: Mutex::new(None),
             tokio,
             beginning,
@@ -219,10 +252,36 @@ impl World {
         inner.at(at, what);
     }
 
+    /// The same for work on its way: the world is not at rest before.
+    pub(crate) fn arrive_after(&self, delay: Duration, what: Happening) {
+        let inner = &mut *self.inner();
+        let at = inner.now + delay;
+        inner.under_way(at, what);
+    }
+
     pub(crate) fn note(&self, node: Option<NodeNumber>, what: fmt::Arguments<'_>) {
         let inner = &mut *self.inner();
         let now = inner.now;
         inner.trace.note(now, node, None, what);
+    }
+
+    /// A node waits for something slow, and stands still meanwhile.
+    pub(crate) fn hold_up(&self, node: NodeNumber, time: Duration) {
+        let inner = &mut *self.inner();
+        let state = inner.node_mut(node);
+        let incarnation = state.incarnation;
+        state.busy += 1;
+        let at = inner.now + time;
+        let go_on = move |world: &Arc<World>| {
+            let inner = &mut *world.inner();
+            let state = inner.node_mut(node);
+            // A crash has ended all waiting.
+            if state.incarnation == incarnation {
+                state.busy -= 1;
+                inner.release_streams();
+            }
+        };
+        inner.under_way(at, Box::new(go_on));
     }
 
     /// Ends the run as a failed one.
@@ -235,23 +294,32 @@ impl World {
         }
     }
 
-    pub(crate) fn add_invariant(&self, name: String, holds: Box<dyn FnMut() -> Result<(), String> + Send>) {
+    pub(crate) fn add_invariant(&self, when: When, name: String, holds: Box<dyn FnMut() -> Result<(), String> + Send>) {
         let invariant = Invariant { name, holds };
-        self.invariants
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(invariant);
+        self.invariants(when).push(invariant);
     }
 
-    fn check_invariants(&self) {
-        let mut invariants = std::mem::take(&mut *self.invariants.lock().unwrap_or_else(PoisonError::into_inner));
+    fn invariants(&self, when: When) -> MutexGuard<'_, Vec<Invariant>> {
+        let place = match when {
+            When::EveryStep => &self.invariants,
+            When::AtRest => &self.at_rest,
+        };
+        place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn check_invariants(&self, when: When) {
+        let mut invariants = std::mem::take(&mut *self.invariants(when));
         for invariant in &mut invariants {
             if let Err(why) = (invariant.holds)() {
-                self.fail(format!("`{}` does not hold: {why}", invariant.name));
+                let rest = match when {
+                    When::EveryStep => "",
+                    When::AtRest => " at rest",
+                };
+                self.fail(format!("`{}` does not hold{rest}: {why}", invariant.name));
                 break;
             }
         }
-        let mut kept = self.invariants.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.invariants(when);
         invariants.append(&mut kept); // some may have been added meanwhile
         *kept = invariants;
     }
@@ -270,7 +338,7 @@ impl World {
 
     /// Drops everything that runs on a node.
     pub(crate) fn clear_node(&self, node: NodeNumber) {
-        let (tasks, systems) = {
+        let (tasks, systems, wakers) = {
             let inner = &mut *self.inner();
             let gone: Vec<u64> = inner
                 .tasks
@@ -283,11 +351,21 @@ impl World {
             state.incarnation += 1;
             state.up = false;
             state.paused = false;
+            state.busy = 0;
             state.drivers.clear();
             state.next_timer = None;
             state.sleepers.clear();
-            (tasks, std::mem::take(&mut state.systems))
+            let systems = std::mem::take(&mut state.systems);
+            let losses = inner.nodes[node.0 as usize].disk.crash(&mut inner.chance);
+            for loss in losses {
+                let now = inner.now;
+                inner.trace.note(now, Some(node), None, format_args!("its disk {loss}"));
+            }
+            let wakers = inner.crash_connections(node);
+            inner.release_streams();
+            (tasks, systems, wakers)
         };
+        wakers.into_iter().for_each(Waker::wake);
         // What a future drops is the user's code; a panic in it is not the world's end.
         for task in tasks {
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(task)));
@@ -306,6 +384,8 @@ impl World {
             world: Arc::downgrade(self),
         });
         let waker = Waker::from(flag.clone());
+        // Whether this rest was looked at already.
+        let mut rested = false;
         loop {
             self.let_things_happen(bridge);
             if let Some(why) = self.inner().failure.clone() {
@@ -323,7 +403,7 @@ impl World {
                     let polled = main.as_mut().poll(&mut Context::from_waker(&waker));
                     drop(here);
                     if let Poll::Ready(output) = polled {
-                        self.check_invariants();
+                        self.check_invariants(When::EveryStep);
                         return match self.inner().failure.clone() {
                             Some(why) => Err(why),
                             None => Ok(output),
@@ -339,7 +419,12 @@ impl World {
                         self.report_stray(id);
                     }
                 }
+                None if self.inner().is_at_rest() && !std::mem::replace(&mut rested, true) => {
+                    let _here = Here::enter(self, None);
+                    self.check_invariants(When::AtRest);
+                }
                 None => {
+                    rested = false;
                     let ready = |waker: Option<&Waker>| {
                         *self.jumper.lock().unwrap_or_else(PoisonError::into_inner) = waker.cloned();
                         self.inner().can_go_on() || flag.ready.load(std::sync::atomic::Ordering::SeqCst)
@@ -355,7 +440,7 @@ impl World {
                     inner.now = inner.now.max(now);
                 }
             }
-            self.check_invariants();
+            self.check_invariants(When::EveryStep);
         }
     }
 
@@ -384,7 +469,7 @@ impl World {
                 let event = inner.events.first_key_value().map(|(key, _)| *key);
                 match (event, timer) {
                     (Some(key), timer) if key.0 <= inner.now && timer.is_none_or(|(at, _)| key.0 <= at) => {
-                        inner.events.remove(&key).map(Due::Event)
+                        inner.take_event(key).map(Due::Event)
                     }
                     (_, Some((_, node))) => Some(Due::Timers(node)),
                     _ => None,
@@ -443,9 +528,9 @@ impl World {
                 tasks
                     .get(id)
                     .and_then(|task| task.node)
-                    .is_none_or(|node| !nodes[node.0 as usize].paused)
+                    .is_none_or(|node| !nodes[node.0 as usize].stands_still())
             };
-            let paused = nodes.iter().any(|node| node.paused);
+            let paused = nodes.iter().any(NodeState::stands_still);
             let candidates: Vec<u64> = if paused {
                 ready.iter().copied().filter(can_run).collect()
             } else {
@@ -507,8 +592,10 @@ impl World {
         };
         drop(tasks);
         drop(events);
-        let invariants = std::mem::take(&mut *self.invariants.lock().unwrap_or_else(PoisonError::into_inner));
-        drop(invariants);
+        for when in [When::EveryStep, When::AtRest] {
+            let invariants = std::mem::take(&mut *self.invariants(when));
+            drop(invariants);
+        }
     }
 }
 
@@ -538,9 +625,30 @@ impl Wake for MainWaker {
 
 impl Inner {
     pub(crate) fn at(&mut self, at: Duration, what: Happening) {
+        self.add_event(at, Event { what, flies: false });
+    }
+
+    /// Work that is on its way and arrives at `at`: the world is not at rest before.
+    pub(crate) fn under_way(&mut self, at: Duration, what: Happening) {
+        self.flying += 1;
+        self.add_event(at, Event { what, flies: true });
+    }
+
+    fn add_event(&mut self, at: Duration, event: Event) {
         let number = self.next_event;
         self.next_event += 1;
-        self.events.insert((at, number), what);
+        self.events.insert((at, number), event);
+    }
+
+    fn take_event(&mut self, key: (Duration, u64)) -> Option<Happening> {
+        let event = self.events.remove(&key)?;
+        self.flying -= usize::from(event.flies);
+        Some(event.what)
+    }
+
+    /// Nothing is left to do but timers.
+    fn is_at_rest(&self) -> bool {
+        self.flying == 0 && self.ready.is_empty()
     }
 
     pub(crate) fn node_mut(&mut self, node: NodeNumber) -> &mut NodeState {
@@ -559,7 +667,7 @@ impl Inner {
     fn can_go_on(&self) -> bool {
         let runs = |id: &u64| {
             let node = self.tasks.get(id).and_then(|task| task.node);
-            node.is_none_or(|node| !self.nodes[node.0 as usize].paused)
+            node.is_none_or(|node| !self.nodes[node.0 as usize].stands_still())
         };
         self.ready.iter().any(runs)
     }
@@ -573,7 +681,7 @@ impl Inner {
     /// The node whose timers are due first, if any are.
     fn due_timer(&self) -> Option<(Duration, NodeNumber)> {
         let due = |(index, node): (usize, &NodeState)| {
-            let at = node.next_timer.filter(|at| *at <= self.now && !node.paused)?;
+            let at = node.next_timer.filter(|at| *at <= self.now && !node.stands_still())?;
             Some((at, NodeNumber(index as u32)))
         };
         self.nodes.iter().enumerate().filter_map(due).min()
@@ -581,7 +689,7 @@ impl Inner {
 
     /// When something will be due.
     fn next_time(&self) -> Option<Duration> {
-        let timers = self.nodes.iter().filter(|node| !node.paused);
+        let timers = self.nodes.iter().filter(|node| !node.stands_still());
         let timers = timers.filter_map(|node| node.next_timer);
         timers.chain(self.events.first_key_value().map(|(key, _)| key.0)).min()
     }
@@ -592,7 +700,9 @@ impl Inner {
             incarnation: 0,
             up: true,
             paused: false,
+            busy: 0,
             clock: NodeClock::default(),
+            disk: Machine::default(),
             drivers: Vec::new(),
             next_timer: None,
             sleepers: Vec::new(),

@@ -5,10 +5,11 @@ mod bridge;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
-use volary::{ActorId, BoxTask, Driver, Env, Moment, Observed, What};
+use volary::{ActorId, BoxTask, Disk, Driver, Env, Moment, Observed, What};
 
 pub(crate) use bridge::{Bridge, NEVER};
 
+use super::disk::SimDisk;
 use super::trace::NodeNumber;
 use super::world::World;
 
@@ -93,7 +94,7 @@ impl Env for NodeEnv {
             && fault.to_string().contains("IO is disabled")
         {
             self.world.fail(format!(
-                "{} used tokio's I/O, which no seed can replay: use a `Wire`, or what stands behind a trait of yours",
+                "{} used tokio's I/O, which no seed can replay: use a `Wire`, a `SimStream`, or what stands behind a trait of yours",
                 observed.path()
             ));
         }
@@ -114,6 +115,10 @@ impl Env for NodeEnv {
             What::DeadLetter { message, reason } => note(format_args!("dead letter {}: {reason}", short(message))),
             other => note(format_args!("{other:?}")),
         }
+    }
+
+    fn disk(&self) -> Arc<dyn Disk> {
+        Arc::new(SimDisk::of(&self.world, self.node, self.incarnation))
     }
 
     fn number_system(&self) -> Option<u64> {
