@@ -5,5 +5,5 @@ use crate::failure::Outcome;
 use crate::invocation::Invocation;
 
 pub(crate) fn run(args: Args) -> Outcome {
-    Invocation::example("bank", args.rest()).run("bank")
+    Invocation::example("volary", "bank", args.rest()).run("bank")
 }

@@ -36,9 +36,9 @@ impl Invocation {
         call
     }
 
-    /// A release build of an example of the facade, run with `args`.
-    pub(crate) fn example(name: &str, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
-        Self::cargo(["run", "--release", "-p", "volary", "--example", name, "--"]).args(args)
+    /// A release build of an example of a crate, run with `args`.
+    pub(crate) fn example(package: &str, name: &str, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        Self::cargo(["run", "--release", "-p", package, "--example", name, "--"]).args(args)
     }
 
     pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {

@@ -63,7 +63,7 @@ const COMMANDS: &[Subcommand] = &[
     Subcommand {
         name: "sim",
         options: "[--seeds N] [--seed S] [SCENARIO] | --raft",
-        about: "run a scenario in the simulator, or openraft; a seed replays it to the letter",
+        about: "run the scenarios in the simulator, or openraft; a seed replays one to the letter",
         run: sim::run,
     },
     Subcommand {

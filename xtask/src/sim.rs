@@ -1,4 +1,4 @@
-//! `sim`: seeded scenarios on virtual time. Stdout is the scenario's alone, so that two runs can be compared.
+//! `sim`: the project's scenarios in the simulator of the testkit, all of them or one. Stdout is the scenario's alone, so that two runs can be compared.
 
 use crate::args::Args;
 use crate::failure::Outcome;
@@ -17,7 +17,7 @@ pub(crate) fn run(mut args: Args) -> Outcome {
         handed_on.extend(["--seed".to_owned(), seed]);
     }
     handed_on.extend(args.at_most_one()?);
-    Invocation::example("sim", handed_on).run("simulator")
+    Invocation::example("volary-testkit", "sim", handed_on).run("simulator")
 }
 
 /// openraft, a library with static runtime hooks, in the simulator.

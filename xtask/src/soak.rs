@@ -9,5 +9,5 @@ const DEFAULT_SECONDS: u64 = 60;
 pub(crate) fn run(mut args: Args) -> Outcome {
     let seconds = args.number("--seconds")?.unwrap_or(DEFAULT_SECONDS);
     args.nothing()?;
-    Invocation::example("soak", ["--seconds", &seconds.to_string()]).run("soak")
+    Invocation::example("volary", "soak", ["--seconds", &seconds.to_string()]).run("soak")
 }

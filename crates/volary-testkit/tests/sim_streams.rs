@@ -348,6 +348,26 @@ fn t5_connecting_is_refused_by_nobody_and_hangs_while_cut() {
     });
 }
 
+#[test]
+fn t5_a_crash_elsewhere_does_not_disturb_whoever_listens() {
+    Sim::check(20, |sim| async move {
+        let (a, b) = nodes(&sim);
+        let listener = b.listen(80).unwrap();
+        let accepted = Arc::new(AtomicU64::new(0));
+        let count = accepted.clone();
+        b.spawn(async move {
+            while listener.accept().await.is_ok() {
+                count.fetch_add(1, SeqCst);
+            }
+        });
+        sim.sleep(MS).await;
+        sim.node("c").crash();
+        let _stream = a.connect("b", 80).await.unwrap();
+        sim.sleep(MS).await;
+        assert_eq!(accepted.load(SeqCst), 1);
+    });
+}
+
 /// Connections one after the other, each with what survives of it.
 async fn chatter(sim: Sim) -> u64 {
     let (a, b) = nodes(&sim);

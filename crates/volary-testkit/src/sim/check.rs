@@ -10,7 +10,7 @@ use super::choice::Strategy;
 use super::current::Here;
 use super::env::Bridge;
 use super::interpose::Seeded;
-use super::report::timeline;
+use super::report::{timeline, whole};
 use super::trace::{Difference, Keep};
 use super::world::{Beginning, World};
 use super::{Sim, panics};
@@ -189,6 +189,24 @@ impl fmt::Debug for FailedRun {
 
 impl std::error::Error for FailedRun {}
 
+/// One run, told from its beginning to its end; made by [`Check::story`].
+///
+/// ```
+/// # use volary_testkit::sim::Check;
+/// let story = Check::new().story(3, |sim| async move { assert!(sim.seed() != 3, "not three") });
+/// assert!(story.why.unwrap().contains("not three"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Story {
+    /// What happened, one line each: time, node, actor, what it did.
+    pub timeline: String,
+    /// The hash of the trace: the same for the same seed and the same binary.
+    pub hash: u64,
+    /// Why the run failed, if it did.
+    pub why: Option<String>,
+}
+
 /// How often priorities instead of chance choose, and how many changes of them there are then.
 const PRIORITIES_EVERY: u64 = 4;
 const CHANGES: u32 = 3;
@@ -356,6 +374,35 @@ impl Check {
         }
     }
 
+    /// Runs one seed, as [`run`](Check::run) would, and tells all that happened.
+    ///
+    /// ```
+    /// use volary_testkit::sim::Check;
+    ///
+    /// let tell = || Check::new().story(7, |sim| async move { sim.note("once upon a time") });
+    /// let story = tell();
+    /// assert!(story.why.is_none());
+    /// assert!(story.timeline.ends_with("once upon a time\n"));
+    /// assert_eq!(story.hash, tell().hash);
+    /// ```
+    pub fn story<F, V>(&self, seed: u64, scenario: impl Fn(Sim) -> F + Send + Sync) -> Story
+    where
+        F: Future<Output = V>,
+        V: Verdict,
+    {
+        let keep = Keep {
+            lines: true,
+            whole: true,
+            ..Keep::default()
+        };
+        let ended = in_own_thread(&self.beginning(seed, keep), &scenario);
+        Story {
+            timeline: ended.timeline,
+            hash: ended.hash,
+            why: ended.why,
+        }
+    }
+
     /// Runs a failed seed again, to keep its story, and with fewer faults for as long as it fails.
     fn explain<F, V>(
         &self,
@@ -448,6 +495,7 @@ struct Ended {
     difference: Option<Difference>,
     plan: Vec<String>,
     timeline: String,
+    hash: u64,
 }
 
 /// Each run has a thread of its own, so that it sees nothing that another has left behind.
@@ -492,6 +540,7 @@ pub(crate) fn run_here<F: Future>(
 fn run_world<F: Future>(beginning: Beginning, scenario: impl FnOnce(Sim) -> F) -> (Result<F::Output, String>, Ended) {
     // First of all: tokio has maps, too.
     let _seeded = Seeded::new(beginning.seed);
+    let whole_story = beginning.keep.whole;
     let bridge = match Bridge::new() {
         Ok(bridge) => bridge,
         Err(error) => return (Err(format!("no clock for tokio's timers: {error}")), Ended::default()),
@@ -518,7 +567,8 @@ fn run_world<F: Future>(beginning: Beginning, scenario: impl FnOnce(Sim) -> F) -
             hashes: inner.trace.take_hashes(),
             difference: inner.trace.difference(),
             plan: std::mem::take(&mut inner.plan),
-            timeline: timeline(inner),
+            hash: inner.trace.hash(),
+            timeline: if whole_story { whole(inner) } else { timeline(inner) },
         }
     };
     let _ = panics::caught(AssertUnwindSafe(|| world.dismantle()));

@@ -68,7 +68,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 pub use chaos::Chaos;
-pub use check::{Check, FailedRun, Summary, Verdict};
+pub use check::{Check, FailedRun, Story, Summary, Verdict};
 pub use choice::Strategy;
 pub use clock::Clock;
 pub use current::current;

@@ -44,6 +44,8 @@ pub(crate) struct Difference {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Keep {
     pub(crate) lines: bool,
+    /// All lines are wanted in the end, and not just the last.
+    pub(crate) whole: bool,
     /// The hash after every line, to compare another run with.
     pub(crate) hashes: bool,
     pub(crate) expected: Option<Vec<u64>>,

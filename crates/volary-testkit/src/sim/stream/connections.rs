@@ -326,7 +326,9 @@ impl Inner {
     pub(crate) fn crash_connections(&mut self, node: NodeNumber) -> Vec<Waker> {
         let mut wakers = Vec::new();
         self.connections.listeners.retain(|(home, _), listener| {
-            wakers.extend(listener.acceptor.take().filter(|_| *home == node));
+            if *home == node {
+                wakers.extend(listener.acceptor.take());
+            }
             *home != node
         });
         let numbers: Vec<u64> = self.connections.open.keys().copied().collect();

@@ -253,7 +253,7 @@ impl Socket {
             let most = pipe.readable().min(buffer.remaining());
             if most > 0 {
                 let count = short(most, chance);
-                pipe.take(count).for_each(|byte| buffer.put_slice(&[byte]));
+                pipe.take(count, |bytes| buffer.put_slice(bytes));
                 let writer = pipe.writer.take();
                 return Poll::Ready(Ok(writer));
             }

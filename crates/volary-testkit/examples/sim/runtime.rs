@@ -8,31 +8,34 @@ use std::future::IntoFuture;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use volary::ActorId;
 use volary::prelude::*;
-use volary::{ActorId, SeededEnv};
+use volary_testkit::Sim;
+use volary_testkit::sim;
 
-use crate::trace::{Run, Trace};
-
-/// What the panics of the scenario say, so that others still show.
-pub(crate) const PANIC: &str = "part of the scenario";
+const PANIC: &str = "part of the scenario";
 
 const NODES: usize = 18;
 const WATCHERS: usize = 2;
 const STEPS: u32 = 25;
 
-pub(crate) fn run(seed: u64) -> Run {
-    let env = SeededEnv::new(seed);
+pub(crate) async fn run(sim: Sim) -> Result<(), String> {
     let world = Arc::new(World::default());
-    let finished = env.block_on(scenario(env.clone(), world.clone()));
-    if let Err(error) = finished {
-        world.trace.wrong(format!("the scenario broke off: {error}"));
+    if let Err(error) = scenario(&sim, &world).await {
+        world.wrong(format!("the scenario broke off: {error}"));
     }
     world.check();
-    world.trace.finish()
+    let wrong = std::mem::take(&mut world.open().wrong);
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(wrong.join("; "))
+    }
 }
 
-async fn scenario(env: SeededEnv, world: Arc<World>) -> volary::Result<()> {
-    let system = ActorSystem::builder("sim").environment(env).start().await?;
+async fn scenario(sim: &Sim, world: &Arc<World>) -> volary::Result<()> {
+    let machine = sim.node("sim");
+    let system = machine.start().await;
     for number in 0..WATCHERS {
         let theirs = world.clone();
         let watcher = system.spawn(move || Watcher { world: theirs.clone() });
@@ -42,7 +45,7 @@ async fn scenario(env: SeededEnv, world: Arc<World>) -> volary::Result<()> {
     for number in 0..NODES {
         let directive = [Directive::Restart, Directive::Resume, Directive::Stop][number % 3];
         let mailbox = [MailboxKind::Bounded(8), MailboxKind::Unbounded][number % 4 / 3].clone();
-        let node = system.spawn(Node::factory(number, &world)).named(name(number));
+        let node = system.spawn(Node::factory(number, world)).named(name(number));
         world.join(node.on_fault(directive).mailbox(mailbox).await?);
     }
     let nodes = world.open().nodes.clone();
@@ -63,7 +66,7 @@ async fn scenario(env: SeededEnv, world: Arc<World>) -> volary::Result<()> {
     }
     system.stop().await?;
     let metrics = system.metrics();
-    world.trace.note(&system, "system", format!("{metrics:?}"));
+    machine.note(format_args!("{metrics:?}"));
     let mut books = world.open();
     books.dead_letters = metrics.dead_letters;
     books.left = (metrics.actors, metrics.timers, metrics.mailbox_bytes);
@@ -77,7 +80,6 @@ fn name(number: usize) -> String {
 /// What all actors of a run share, to be checked in the end.
 #[derive(Default)]
 struct World {
-    trace: Trace,
     books: Mutex<Books>,
 }
 
@@ -97,6 +99,7 @@ struct Books {
     watched: Vec<ActorId>,
     gone: Vec<ActorId>,
     left: (usize, usize, u64),
+    wrong: Vec<String>,
 }
 
 impl World {
@@ -104,12 +107,16 @@ impl World {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn wrong(&self, what: String) {
+        self.open().wrong.push(what);
+    }
+
     /// Takes a node in: others may talk to it, and a watcher looks after it.
     fn join(&self, node: ActorRef<Node>) {
         let mut books = self.open();
-        let watcher = &books.watchers[books.nodes.len() % WATCHERS];
+        let watcher = books.watchers[books.nodes.len() % WATCHERS].clone();
         if watcher.tell(Observe { node: node.clone() }).is_err() {
-            self.trace.wrong("a watcher has gone".to_owned());
+            books.wrong.push("a watcher has gone".to_owned());
         }
         books.nodes.push(node);
     }
@@ -138,27 +145,26 @@ impl World {
     }
 
     fn check(&self) {
-        let mut books = self.open();
+        let books = &mut *self.open();
         let (accepted, handled, dead) = (books.accepted, books.handled, books.dead_letters);
+        let mut wrong = Vec::new();
         if accepted != handled + dead {
-            self.trace.wrong(format!(
+            wrong.push(format!(
                 "{accepted} messages accepted, {handled} handled and {dead} dead letters"
             ));
         }
         if books.asked != books.ended {
-            self.trace
-                .wrong(format!("{} asks begun, {} ended", books.asked, books.ended));
+            wrong.push(format!("{} asks begun, {} ended", books.asked, books.ended));
         }
         books.watched.sort();
         books.gone.sort();
         if books.watched != books.gone {
-            self.trace
-                .wrong(format!("watched {:?}, heard of {:?}", books.watched, books.gone));
+            wrong.push(format!("watched {:?}, heard of {:?}", books.watched, books.gone));
         }
         if books.left != (0, 0, 0) {
-            self.trace
-                .wrong(format!("actors, timers and mailbox bytes left: {:?}", books.left));
+            wrong.push(format!("actors, timers and mailbox bytes left: {:?}", books.left));
         }
+        books.wrong.append(&mut wrong);
     }
 }
 
@@ -212,23 +218,23 @@ impl Node {
         match ctx.random() % 22 {
             0..=6 => {
                 let note = self.note(&peer, ctx);
-                self.say(ctx, format!("tells {to} {} {:?}", note.number, note.deed));
+                self.say(format!("tells {to} {} {:?}", note.number, note.deed));
                 self.world.post(&peer, note);
             }
             7..=11 => self.question(&peer, 3, ctx).await,
             12 => {
                 let note = self.note(&peer, ctx);
-                self.say(ctx, format!("sends {to} {}", note.number));
+                self.say(format!("sends {to} {}", note.number));
                 let sent = peer.send(note).await.is_ok();
                 self.world.open().accepted += u64::from(sent);
             }
             13..=14 => {
                 let time = Duration::from_micros(ctx.random() % 20_000);
-                self.say(ctx, format!("sleeps {time:?}"));
+                self.say(format!("sleeps {time:?}"));
                 ctx.sleep(time).await;
             }
             15 => {
-                self.say(ctx, "goes on in the background".to_owned());
+                self.say("goes on in the background".to_owned());
                 let (world, note) = (self.world.clone(), self.note(&peer, ctx));
                 let nap = ctx.system().sleep(Duration::from_millis(ctx.random() % 30));
                 ctx.spawn(async move {
@@ -237,7 +243,7 @@ impl Node {
                 });
             }
             16 if ctx.random().is_multiple_of(4) => {
-                self.say(ctx, format!("ends {to}"));
+                self.say(format!("ends {to}"));
                 match ctx.random() % 3 {
                     0 => peer.stop(),
                     1 => peer.drain(),
@@ -245,16 +251,16 @@ impl Node {
                 }
             }
             17 => {
-                self.say(ctx, "faults".to_owned());
+                self.say("faults".to_owned());
                 return Err(Fault::msg(PANIC));
             }
             18 => {
-                self.say(ctx, format!("restarts {to}"));
+                self.say(format!("restarts {to}"));
                 peer.restart();
             }
             19 => {
                 let number = NODES + self.world.next_child();
-                self.say(ctx, format!("has a child, node-{number}"));
+                self.say(format!("has a child, node-{number}"));
                 // Refused if this one is stopping.
                 let child = ctx.spawn_child(Node::factory(number, &self.world)).named(name(number));
                 if let Ok(child) = child.await {
@@ -275,7 +281,7 @@ impl Node {
         ctx: &mut Context<Self>,
     ) -> Result<u64, Failure<Busy>> {
         self.arrived(from, number);
-        self.say(ctx, format!("handles {number} of node-{from}: {deed:?}"));
+        self.say(format!("handles {number} of node-{from}: {deed:?}"));
         match deed {
             Deed::Answer => {}
             Deed::Refuse => return Err(Busy.into()),
@@ -292,15 +298,15 @@ impl Node {
     }
 
     /// Not numbered: sent by a task, beside the actor.
-    fn late(&mut self, from: usize, ctx: &mut Context<Self>) {
+    fn late(&mut self, from: usize) {
         self.world.open().handled += 1;
-        self.say(ctx, format!("hears late of node-{from}"));
+        self.say(format!("hears late of node-{from}"));
     }
 
     /// Answered by a later step, or not at all.
-    fn owe(&mut self, from: usize, number: u64, reply: ReplyTo<u64, Busy>, ctx: &mut Context<Self>) {
+    fn owe(&mut self, from: usize, number: u64, reply: ReplyTo<u64, Busy>) {
         self.arrived(from, number);
-        self.say(ctx, format!("owes node-{from} an answer to {number}"));
+        self.say(format!("owes node-{from} an answer to {number}"));
         self.owed.push(reply);
     }
 
@@ -312,7 +318,7 @@ impl Node {
             note.deed = Deed::Pass(hops);
         }
         let (number, to) = (note.number, peer.name());
-        self.say(ctx, format!("asks {to} {number} {:?} within {patience:?}", note.deed));
+        self.say(format!("asks {to} {number} {:?} within {patience:?}", note.deed));
         self.world.open().asked += 1;
         let counted = Counted(&self.world);
         let answer = if ctx.random().is_multiple_of(5) {
@@ -330,7 +336,7 @@ impl Node {
         };
         drop(counted);
         let answer = answer.map_or_else(|error| error.to_string(), |answer| format!("{answer}"));
-        self.say(ctx, format!("hears of {to} about {number}: {answer}"));
+        self.say(format!("hears of {to} about {number}: {answer}"));
     }
 
     /// Somebody at random, perhaps itself.
@@ -367,7 +373,7 @@ impl Node {
         books.handled += 1;
         let last = books.arrived.insert((from, self.number), number).unwrap_or(0);
         if last >= number {
-            self.world.trace.wrong(format!(
+            books.wrong.push(format!(
                 "node-{}: {number} of node-{from} came after {last}",
                 self.number
             ));
@@ -375,10 +381,15 @@ impl Node {
     }
 
     #[actor(skip)]
-    fn say(&self, ctx: &Context<Self>, what: String) {
-        self.world
-            .trace
-            .note(&ctx.system(), format!("node-{}", self.number), what);
+    fn say(&self, what: String) {
+        note(format!("node-{} {what}", self.number));
+    }
+}
+
+/// A line of the timeline.
+fn note(what: String) {
+    if let Some(machine) = sim::current() {
+        machine.note(what);
     }
 }
 
@@ -394,12 +405,8 @@ impl Watcher {
     }
 
     #[handles]
-    fn terminated(&mut self, gone: Terminated, ctx: &mut Context<Self>) {
+    fn terminated(&mut self, gone: Terminated) {
         self.world.open().gone.push(gone.id());
-        self.world.trace.note(
-            &ctx.system(),
-            "watcher",
-            format!("hears that {} has ended", gone.path()),
-        );
+        note(format!("a watcher hears that {} has ended", gone.path()));
     }
 }
