@@ -54,7 +54,6 @@ enum Do {
     SuspendThenPanic,
 }
 
-#[expect(dead_code, reason = "the token is there to be dropped")]
 struct Job(Do, Token);
 impl Message for Job {
     type Reply = Box<u32>;
@@ -469,4 +468,91 @@ fn miri_baggage_and_layers_around_every_way_a_handler_can_end() {
         );
     });
     assert_eq!(drops.count(), 9);
+}
+
+/// Looks into every job, and does not let all of them pass.
+#[derive(Default)]
+struct Inspector {
+    seen: AtomicUsize,
+    answers: AtomicUsize,
+}
+impl Tap for Inspector {
+    fn input(&self, input: &Input<'_>) -> Passage {
+        if input.origin() == Origin::Answer {
+            self.answers.fetch_add(1, SeqCst);
+            return Passage::Handle;
+        }
+        let job = input.message().and_then(|message| message.downcast_ref::<Job>());
+        let Some(Job(what, token)) = job else {
+            return Passage::Handle;
+        };
+        assert!(Arc::strong_count(&token.0) > 1, "the message is whole");
+        let before = self.seen.fetch_add(1, SeqCst);
+        assert!(!matches!(what, Do::Panic), "on purpose, in the tap");
+        if before % 2 == 0 {
+            Passage::Handle
+        } else {
+            Passage::Discard
+        }
+    }
+}
+
+#[test]
+fn miri_tap_sees_messages_lets_them_pass_and_discards_them() {
+    in_system(|system| async move {
+        let drops = Drops::default();
+        let pile = MailboxKind::Custom(Arc::new(|| Box::<Pile>::default()));
+        for (before, mailbox) in [MailboxKind::Unbounded, pile].into_iter().enumerate() {
+            let actor = system.spawn(worker).mailbox(mailbox).await.unwrap();
+            let inspector = Arc::new(Inspector::default());
+            let tapped = actor.tap(inspector.clone()).unwrap();
+            assert!(matches!(actor.tap(inspector.clone()), Err(TapError::Taken { .. })));
+            assert_eq!(*actor.ask(Job(Do::Answer, drops.token())).await.unwrap(), 1);
+            let discarded = actor.ask(Job(Do::Answer, drops.token())).await;
+            assert!(discarded.is_err(), "nobody will answer");
+            // A tap that panics lets the message pass, which panics as well, and stays on through the restart.
+            let failed = actor.ask(Job(Do::Panic, drops.token())).await.unwrap_err();
+            assert!(matches!(failed, AskError::Failed(fault) if fault.is_panic()));
+            assert!(actor.ask(Job(Do::Answer, drops.token())).await.is_err());
+            let suspended = actor.ask(Job(Do::Suspend, drops.token())).timeout(2 * HOUR);
+            let mut suspended = pin!(suspended.into_future());
+            let mut task = TaskContext::from_waker(Waker::noop());
+            assert!(suspended.as_mut().poll(&mut task).is_pending());
+            system.sleep(HOUR / 2).await;
+            drop(tapped); // while a handler that it has let pass is under way
+            assert_eq!(*suspended.await.unwrap(), 1);
+            assert_eq!(*actor.ask(Job(Do::Answer, drops.token())).await.unwrap(), 2);
+            assert_eq!(inspector.seen.load(SeqCst), 5);
+            assert_eq!(Arc::strong_count(&inspector), 1);
+            assert_eq!(drops.count(), 6 * (before + 1));
+            drop(actor.tap(inspector).unwrap());
+            actor.stop();
+            actor.terminated().await;
+        }
+    });
+}
+
+#[test]
+fn miri_tap_sees_answers_and_ends_with_its_actor() {
+    in_system(|system| async move {
+        let drops = Drops::default();
+        let other = system.spawn(worker).await.unwrap();
+        let token = drops.clone();
+        let shifter = system.spawn(move || Shifter {
+            other: other.clone(),
+            seen: 0,
+            token: token.token(),
+        });
+        let shifter = shifter.await.unwrap();
+        let inspector = Arc::new(Inspector::default());
+        let tapped = shifter.tap(inspector.clone()).unwrap();
+        assert_eq!(*shifter.ask(Relay(Do::Answer, drops.token())).await.unwrap(), 1);
+        assert_eq!(inspector.answers.load(SeqCst), 1);
+        shifter.kill();
+        shifter.terminated().await;
+        drop(tapped);
+        assert!(matches!(shifter.tap(inspector.clone()), Err(TapError::Ended { .. })));
+        assert_eq!(Arc::strong_count(&inspector), 1);
+        assert_eq!(drops.count(), 2);
+    });
 }
