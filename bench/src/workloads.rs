@@ -101,6 +101,10 @@ pub const WORKLOADS: &[Workload] = &[
     rate("restart/panic", M, 100 * K),
     rate("stash", 10 * M, M),
     rate("passivation", M, 100 * K),
+    #[cfg(feature = "sim")]
+    rate("sim-ping", M, 100 * K),
+    #[cfg(feature = "sim")]
+    rate("sim-seeds", 10 * K, K),
 ];
 
 /// The helper runs: the capacity of the open-loop path per payload.

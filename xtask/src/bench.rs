@@ -21,10 +21,18 @@ pub(crate) fn run(mut args: Args) -> Outcome {
         create(directory)?;
     }
     // A workspace of its own: its peers stay out of everybody's lock file.
-    let call = Invocation::cargo(["run", "--release", "--manifest-path", BENCH_MANIFEST, "--"]);
-    call.args(forwarded(quick, &json, &workloads)).run("bench")?;
+    let mut call = Invocation::cargo(["run", "--release", "--manifest-path", BENCH_MANIFEST]);
+    if needs_simulator(&workloads) {
+        call = call.args(["--features", "sim"]);
+    }
+    call.arg("--").args(forwarded(quick, &json, &workloads)).run("bench")?;
     eprintln!("    figures: {json}");
     Ok(())
+}
+
+/// The workloads of the simulator are run when they are named: what they need would slow the others down.
+fn needs_simulator(workloads: &[String]) -> bool {
+    workloads.iter().any(|workload| workload.starts_with("sim-"))
 }
 
 fn forwarded(quick: bool, json: &str, workloads: &[String]) -> Vec<String> {
@@ -48,6 +56,13 @@ fn create(directory: &Path) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_simulator_is_measured_when_it_is_named() {
+        assert!(needs_simulator(&["tell".to_owned(), "sim-ping".to_owned()]));
+        assert!(!needs_simulator(&["tell".to_owned()]));
+        assert!(!needs_simulator(&[]));
+    }
 
     #[test]
     fn only_a_full_run_redraws_the_chart() {

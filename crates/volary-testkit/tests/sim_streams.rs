@@ -36,7 +36,10 @@ fn text(length: usize) -> Vec<u8> {
 
 /// What a task has read so far, and how it ended.
 #[derive(Clone, Default)]
-struct Heard(Arc<Mutex<(Vec<u8>, Option<Result<(), ErrorKind>>)>>);
+struct Heard(Arc<Mutex<(Vec<u8>, Option<End>)>>);
+
+/// The end of the file, or an error.
+type End = Result<(), ErrorKind>;
 
 impl Heard {
     /// Reads all there is, on a node.
@@ -60,7 +63,7 @@ impl Heard {
     fn bytes(&self) -> Vec<u8> {
         self.0.lock().unwrap().0.clone()
     }
-    fn end(&self) -> Option<Result<(), ErrorKind>> {
+    fn end(&self) -> Option<End> {
         self.0.lock().unwrap().1
     }
 }

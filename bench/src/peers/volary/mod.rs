@@ -12,11 +12,13 @@
 //! - Registry: the name given when spawning.
 //! - Timers: `Scheduler::once` and `Schedule::cancel`.
 //! - skynet: nodes are children of their parents, as the tree suggests.
-//! - Faults, stash and passivation: see `restart.rs`, `stash.rs`, `passivation.rs`.
+//! - Faults, stash and passivation: see `restart.rs`, `stash.rs`, `passivation.rs`; the simulator: `sim.rs`.
 
 mod actors;
 mod passivation;
 mod restart;
+#[cfg(feature = "sim")]
+mod sim;
 mod skynet;
 mod stash;
 
@@ -44,6 +46,10 @@ pub const CONTENDER: Contender = Contender {
 };
 
 fn bench(workload: &str) -> Option<Bench> {
+    #[cfg(feature = "sim")]
+    if let Some(bench) = sim::bench(workload) {
+        return Some(bench);
+    }
     programs::restart::bench::<Volary>(workload)
         .or_else(|| programs::stash::bench::<Volary>(workload))
         .or_else(|| programs::passivation::bench::<Volary>(workload))
