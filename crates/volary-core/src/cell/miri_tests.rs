@@ -489,7 +489,7 @@ impl Tap for Inspector {
         assert!(Arc::strong_count(&token.0) > 1, "the message is whole");
         let before = self.seen.fetch_add(1, SeqCst);
         assert!(!matches!(what, Do::Panic), "on purpose, in the tap");
-        if before % 2 == 0 {
+        if before.is_multiple_of(2) {
             Passage::Handle
         } else {
             Passage::Discard
