@@ -46,8 +46,8 @@ pub use cell::MessageList;
 pub use env::{BoxTask, Disk, DiskFile, Driver, Env, Observed, OpenMode, SeededEnv, Signal, What, run};
 pub use events::{
     ActorFailed, ActorPassivated, ActorReinstated, ActorRestarted, ActorStarted, ActorStopped, ActorSuspended,
-    ActorWoken, ChildFailed, DeadLetter, DeadReason, Event, EventStream, Lagged, MailboxHighWater, RejectionUnheard,
-    SlowHandler, Subscription, Terminated,
+    ActorWoken, ChildFailed, DeadLetter, DeadReason, Event, EventStream, Lagged, MailboxHighWater, Missed,
+    RejectionUnheard, SlowHandler, SubscriberInfo, SubscriberLagged, Subscription, SubscriptionOptions, Terminated,
 };
 pub use extension::{Dependency, DependencyBytes, DependencyError, DependencyKinds, ReadDependencies};
 pub use intercept::{Arriving, Departing, Handled, Interceptor, Outcome, Verdict};

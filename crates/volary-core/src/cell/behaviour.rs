@@ -77,7 +77,7 @@ impl Header {
     #[cold]
     pub(crate) fn behaviour_for(&self, incoming: &Incoming, returned: bool) -> RunFn {
         let table = incoming.table;
-        if !std::ptr::eq(table, &BELL) {
+        if !std::ptr::eq(table, &BELL) && table.kind != RecordKind::Parcel {
             let handles = What::Handles {
                 message: (table.name)(),
                 sender: ActorId::from_raw(incoming.envelope.sender),

@@ -39,7 +39,7 @@ pub(super) fn end(cell: &Header, host: &Host) -> Alive {
     // Everything below still needs the memory, and so does whoever looks at the cell in this turn.
     let keep = cell.to_ref();
     host.mourn(cell.to_ref());
-    let (watchers, watching, mourners) = match cell.extras_if_any() {
+    let (watchers, watching, mourners, subscriptions) = match cell.extras_if_any() {
         None => Default::default(),
         Some(extras) => {
             let mut links = extras.links.lock();
@@ -48,9 +48,13 @@ pub(super) fn end(cell: &Header, host: &Host) -> Alive {
                 std::mem::take(&mut links.watchers),
                 std::mem::take(&mut links.watching),
                 std::mem::take(&mut links.mourners),
+                std::mem::take(&mut links.subscriptions),
             )
         }
     };
+    for subscription in subscriptions {
+        subscription.leave();
+    }
     for other in watching.into_values() {
         let _me = other.with_links(|links| links.watchers.remove(&cell.id));
     }
@@ -70,7 +74,7 @@ pub(super) fn end(cell: &Header, host: &Host) -> Alive {
     }
     if let Some(extras) = cell.extras_if_any() {
         // Made or filled late, between the first look and the death.
-        let (watchers, mourners, starter, start_fault) = {
+        let (watchers, mourners, subscriptions, starter, start_fault) = {
             let mut links = extras.links.lock();
             links.ended = true;
             let starter = links.starter.take();
@@ -82,11 +86,15 @@ pub(super) fn end(cell: &Header, host: &Host) -> Alive {
             (
                 std::mem::take(&mut links.watchers),
                 std::mem::take(&mut links.mourners),
+                std::mem::take(&mut links.subscriptions),
                 starter,
                 fault,
             )
         };
         notify(cell, watchers);
+        for subscription in subscriptions {
+            subscription.leave();
+        }
         if let Some(starter) = starter {
             let stopped = || StartError {
                 attempts: 1,
@@ -139,6 +147,9 @@ unsafe fn demolish(cell: &Header, host: &Host) {
         };
         for (_, waker) in links.mourners {
             wake(waker);
+        }
+        for subscription in links.subscriptions {
+            subscription.leave();
         }
     }
     cell.system().directory().remove(cell.id);

@@ -111,6 +111,7 @@ fn finish_start(cell: &Header) -> Alive {
     let (news, starter) = cell.extras_if_any().map_or((Lifecycle::Started, None), |extras| {
         let mut links = extras.links.lock();
         let woken = std::mem::take(&mut links.waking);
+        links.crash = None;
         let news = match std::mem::take(&mut links.restarting) {
             true => Lifecycle::Restarted,
             false if woken => Lifecycle::Woken,

@@ -57,6 +57,10 @@ pub(crate) struct Links {
     pub(crate) mourners: Vec<(u64, Waker)>,
     pub(crate) next_mourner: u64,
     pub(crate) tasks: BTreeMap<u64, TaskAbort>,
+    /// What it has subscribed to, and leaves when it ends.
+    pub(crate) subscriptions: Vec<Arc<dyn Membership>>,
+    /// What it crashed with, until it has started again.
+    pub(crate) crash: Option<Fault>,
     pub(crate) alarm: Option<(TimerId, Moment)>,
     pub(crate) starter: Option<StartReport>,
     pub(crate) ended: bool,
@@ -102,6 +106,12 @@ pub(crate) struct Links {
 
 /// How often a mailbox that panics is asked for one letter.
 const POP_ATTEMPTS: usize = 3;
+
+/// A place among the subscribers of something.
+pub(crate) trait Membership: Send + Sync {
+    /// Gives the place up. Idempotent.
+    fn leave(&self);
+}
 
 /// Stops a task that an actor spawned.
 pub(crate) type TaskAbort = Arc<dyn Fn() + Send + Sync>;

@@ -507,7 +507,7 @@ impl Header {
             // SAFETY: just peeked; the payload is taken by `discard`, or left where it is.
             let (incoming, words) = unsafe { Incoming::read(first, place) };
             let in_vain = std::ptr::eq(incoming.table, &BELL) && self.has_no_letter();
-            if incoming.table.kind == RecordKind::Message && !in_vain {
+            if matches!(incoming.table.kind, RecordKind::Message | RecordKind::Parcel) && !in_vain {
                 return true;
             }
             *discarded = true;

@@ -46,6 +46,10 @@ pub(super) fn faulted(cell: &Header, host: &Host, fault: Fault) -> Alive {
         return lifecycle::recheck(cell);
     }
     include_siblings(cell, directive);
+    if !matches!(verdict, Verdict::Resume) {
+        // What it began and will not finish ends with this.
+        cell.with_links(|links| links.crash = Some(fault.clone()));
+    }
     match verdict {
         Verdict::Resume => {
             release_children(cell, REINSTATE);
@@ -201,6 +205,7 @@ pub(super) fn reinstate(cell: &Header) -> Alive {
     }
     lifecycle::cancel_alarm(cell);
     cell.with_links(|links| {
+        links.crash = None;
         if let Some(history) = &mut links.history {
             history.forgive();
         }

@@ -57,7 +57,7 @@ impl Header {
             RecordKind::Answer => Origin::Answer,
             _ if returned => Origin::Stash,
             RecordKind::Timer => Origin::Timer,
-            RecordKind::Message => Origin::Sent,
+            RecordKind::Message | RecordKind::Parcel => Origin::Sent,
         };
         // SAFETY: the record was not taken yet.
         let message = unsafe { (table.view)(self, incoming) };

@@ -66,6 +66,8 @@ pub(crate) enum RecordKind {
     Timer,
     /// An answer to a request of this incarnation.
     Answer,
+    /// Something with a message inside, which is what others see.
+    Parcel,
 }
 
 impl std::fmt::Debug for MessageTable {

@@ -30,7 +30,7 @@ pub use cycle::Cycle;
 pub(crate) use departure::carrying;
 pub use errors::{AskError, RemoteError, SendError, SpawnError, TellAllError, TellError};
 pub use id::ActorId;
-pub(crate) use post::{post, post_exempt};
+pub(crate) use post::{envelope_from_here, post, post_exempt};
 pub use recipient::Recipient;
 pub(crate) use reply_slot::ReplySlot;
 pub use reply_to::ReplyTo;

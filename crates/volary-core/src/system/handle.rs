@@ -401,6 +401,7 @@ impl ActorSystem {
             actors: self.actor_count(),
             timers: self.core.timers.len(),
             schedules: self.core.schedules().len(),
+            lost_events: self.core.events.lost().load(std::sync::atomic::Ordering::Relaxed),
             mailbox_bytes: self.core.blocks() * BLOCK_BYTES,
             ..self.core.counters.read()
         }

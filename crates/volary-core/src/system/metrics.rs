@@ -57,6 +57,8 @@ pub struct Metrics {
     pub timers: usize,
     /// Schedules that have not ended.
     pub schedules: usize,
+    /// Events and messages of topics that were lost to slow subscribers.
+    pub lost_events: u64,
     /// Bytes that mailboxes hold in blocks.
     pub mailbox_bytes: u64,
 }

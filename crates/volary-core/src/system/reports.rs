@@ -13,7 +13,7 @@ use crate::dispatch::{Host, contain};
 use crate::env::What;
 use crate::events::{
     ActorFailed, ActorPassivated, ActorReinstated, ActorRestarted, ActorStarted, ActorStopped, ActorSuspended,
-    ActorWoken, DeadLetter, DeadReason, Lifecycle, MailboxHighWater, RejectionUnheard, SlowHandler,
+    ActorWoken, DeadLetter, DeadReason, Lifecycle, MailboxHighWater, Missed, RejectionUnheard, SlowHandler, SubscriberLagged,
 };
 use crate::reference::ActorId;
 use crate::scheduler::ScheduleFailed;
@@ -229,6 +229,17 @@ impl SystemCore {
             fault: fault.clone(),
             directive: Some(Directive::Stop),
         });
+    }
+
+    /// A subscriber was too slow.
+    pub(crate) fn report_lag(&self, cell: &Header, missed: Missed) {
+        if self.events.has_subscribers::<SubscriberLagged>() {
+            self.events.publish(SubscriberLagged {
+                path: cell.path(),
+                id: ActorId::of(cell.id),
+                missed,
+            });
+        }
     }
 
     pub(crate) fn announce_high_water(&self, cell: &Header, depth: u64) {

@@ -1,0 +1,189 @@
+//! Whoever subscribed to one thing: a type of event, or a topic.
+//!
+//! Publishers work on a snapshot of the members, made when there is none, so that publishing holds no lock and whoever
+//! is called may subscribe, leave and publish. What is published is shared by all members until one takes its copy.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::Event;
+use crate::dispatch::contain;
+use crate::reference::ActorId;
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicU64, Ordering::*};
+use crate::tree::Path;
+
+/// One subscriber.
+pub(crate) trait Member<E>: Send + Sync {
+    /// Puts the event where the subscriber will find it. False: it is lost to this one, or not wanted.
+    fn deliver(self: Arc<Self>, event: &Arc<E>) -> bool;
+
+    /// The actor, if it is one.
+    fn actor(&self) -> Option<ActorId>;
+
+    /// It was taken off the list: what it was not given yet it does not want any more.
+    fn dismiss(&self);
+
+    fn info(&self) -> SubscriberInfo;
+}
+
+/// A subscriber to an event or a topic, as it is just now.
+///
+/// ```
+/// # fn f(system: &volary_core::ActorSystem) {
+/// for subscriber in system.events().subscribers::<volary_core::DeadLetter>() {
+///     println!("{:?}: {} waiting, {} lost", subscriber.path, subscriber.waiting, subscriber.lost);
+/// }
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SubscriberInfo {
+    /// Where the actor lives; `None` for a [`Subscription`](crate::Subscription).
+    pub path: Option<Path>,
+    /// Its incarnation.
+    pub id: Option<ActorId>,
+    /// How many events wait for it.
+    pub waiting: usize,
+    /// How many may.
+    pub capacity: usize,
+    /// How many it has lost so far.
+    pub lost: u64,
+}
+
+pub(crate) struct Channel<E> {
+    members: Mutex<Members<E>>,
+    published: AtomicU64,
+}
+
+type Snapshot<E> = Arc<[Arc<dyn Member<E>>]>;
+
+struct Members<E> {
+    next: u64,
+    /// In the order in which they came.
+    by_place: BTreeMap<u64, Arc<dyn Member<E>>>,
+    /// The places of actors, by their ids.
+    actors: BTreeMap<u64, u64>,
+    snapshot: Option<Snapshot<E>>,
+}
+
+impl<E: Event> Channel<E> {
+    pub(crate) fn new() -> Self {
+        Channel {
+            members: Mutex::new(Members {
+                next: 0,
+                by_place: BTreeMap::new(),
+                actors: BTreeMap::new(),
+                snapshot: None,
+            }),
+            published: AtomicU64::new(0),
+        }
+    }
+
+    /// Gives an event to all members; how many took it.
+    pub(crate) fn publish(&self, event: E) -> usize {
+        let members = self.snapshot();
+        self.published.fetch_add(1, Relaxed);
+        let event = Arc::new(event);
+        let taken = members.iter().filter(|&member| member.clone().deliver(&event)).count();
+        let_go(event);
+        taken
+    }
+
+    fn snapshot(&self) -> Snapshot<E> {
+        let members = &mut *self.members.lock();
+        members
+            .snapshot
+            .get_or_insert_with(|| members.by_place.values().cloned().collect())
+            .clone()
+    }
+
+    /// Adds a member; `None` if it is an actor that is there already.
+    pub(crate) fn add(&self, member: Arc<dyn Member<E>>) -> Option<u64> {
+        let actor = member.actor().map(ActorId::raw);
+        let mut members = self.members.lock();
+        if actor.is_some_and(|id| members.actors.contains_key(&id)) {
+            return None;
+        }
+        let place = members.next;
+        members.next += 1;
+        if let Some(id) = actor {
+            members.actors.insert(id, place);
+        }
+        members.by_place.insert(place, member);
+        let before = members.snapshot.take();
+        drop(members);
+        drop(before);
+        Some(place)
+    }
+
+    /// Takes a member off the list.
+    pub(crate) fn remove(&self, place: u64) -> Option<Arc<dyn Member<E>>> {
+        let mut members = self.members.lock();
+        let gone = members.by_place.remove(&place)?;
+        if let Some(id) = gone.actor() {
+            members.actors.remove(&id.raw());
+        }
+        let before = members.snapshot.take();
+        drop(members);
+        drop(before);
+        Some(gone)
+    }
+
+    pub(crate) fn remove_actor(&self, id: u64) -> Option<Arc<dyn Member<E>>> {
+        let place = self.members.lock().actors.get(&id).copied()?;
+        self.remove(place)
+    }
+}
+
+/// A channel, whatever it carries.
+pub(crate) trait AnyChannel: Send + Sync {
+    fn len(&self) -> usize;
+    fn published(&self) -> u64;
+    fn subscribers(&self) -> Vec<SubscriberInfo>;
+    /// Takes an actor off the list. False: it was not there.
+    fn dismiss_actor(&self, id: u64) -> bool;
+}
+
+impl<E: Event> AnyChannel for Channel<E> {
+    fn len(&self) -> usize {
+        self.members.lock().by_place.len()
+    }
+
+    fn published(&self) -> u64 {
+        self.published.load(Relaxed)
+    }
+
+    fn subscribers(&self) -> Vec<SubscriberInfo> {
+        self.snapshot().iter().map(|member| member.info()).collect()
+    }
+
+    fn dismiss_actor(&self, id: u64) -> bool {
+        match self.remove_actor(id) {
+            Some(gone) => {
+                gone.dismiss();
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+impl<E> fmt::Debug for Channel<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Channel").finish_non_exhaustive()
+    }
+}
+
+/// Takes one subscriber's own out of what all share; the last of them gets the original.
+pub(super) fn own<E: Event>(event: Arc<E>) -> Result<E, crate::actor::Fault> {
+    contain(|| Arc::try_unwrap(event).unwrap_or_else(|shared| E::clone(&shared)))
+}
+
+/// Drops what may be the last of an event: a panic in that is nobody else's.
+pub(super) fn let_go<T>(event: T) {
+    if let Err(fault) = contain(|| drop(event)) {
+        tracing::warn!(event = std::any::type_name::<T>(), %fault, "the drop of an event failed");
+    }
+}

@@ -1,0 +1,319 @@
+//! Subscriptions of actors: events that arrive as messages.
+//!
+//! What waits for an actor is counted here and not by its mailbox, which may be unbounded. When as many wait as may, the
+//! next are lost; the actor is told how many by a [`Missed`], in their place: after what came before them and before what
+//! comes after. One lock per subscriber keeps the count and the order in the mailbox the same thing.
+
+use std::any::{TypeId, type_name};
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use super::Event;
+use super::channel::{Member, SubscriberInfo, let_go, own};
+use super::options::{CAPACITY, Filter, SubscriptionOptions, Verdict};
+use crate::actor::Message;
+use crate::cell::state::DEAD;
+use crate::cell::{Arrival, Header, Membership, Parcel, post_parcel};
+use crate::dispatch::Step;
+use crate::mailbox::Envelope;
+use crate::reference::{ActorId, Recipient, envelope_from_here};
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
+use crate::tree::Path;
+
+use super::DeadReason;
+
+/// Events or messages of a topic that an actor was too slow for. Arrives in their place, if the actor handles this type
+/// and lists it in its [`messages`](crate::Actor::messages), as `#[actor]` does.
+///
+/// ```
+/// # use volary_core::*;
+/// # struct Board; impl Actor for Board {}
+/// impl SyncHandler<Missed> for Board {
+///     fn handle(&mut self, missed: Missed, _: &mut Context<Self>) -> Result<(), Failure> {
+///         println!("{} of {:?} were too many", missed.lost, missed.topic);
+///         Ok(())
+///     }
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Missed {
+    /// The topic; `None` for the event stream.
+    pub topic: Option<Arc<str>>,
+    /// The Rust type of what was lost.
+    pub message_type: &'static str,
+    /// How many.
+    pub lost: u64,
+}
+
+impl Message for Missed {
+    type Reply = ();
+    type Rejection = Infallible;
+}
+
+/// An actor was too slow for what it has subscribed to. Published when what was lost is known, whether or not the actor
+/// handles [`Missed`].
+///
+/// ```
+/// # use volary_core::{ActorSystem, SubscriberLagged};
+/// # fn f(system: &ActorSystem) {
+/// let slow_ones = system.events().subscribe::<SubscriberLagged>();
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct SubscriberLagged {
+    /// Where the actor lives.
+    pub path: Path,
+    /// Its incarnation.
+    pub id: ActorId,
+    /// What it has lost.
+    pub missed: Missed,
+}
+
+impl Message for SubscriberLagged {
+    type Reply = ();
+    type Rejection = Infallible;
+}
+
+/// The place of an actor among the subscribers.
+pub(crate) struct Post<E: Event + Message> {
+    to: Recipient<E>,
+    /// If the actor wants to know what it has lost.
+    missed: Option<Recipient<Missed>>,
+    topic: Option<Arc<str>>,
+    capacity: u64,
+    filter: Filter<E>,
+    flow: Mutex<Flow>,
+    dismissed: AtomicBool,
+    lost: AtomicU64,
+    lost_by_all: Arc<AtomicU64>,
+    /// Takes it off the list.
+    leave: Box<dyn Fn(u64) + Send + Sync>,
+}
+
+#[derive(Default)]
+struct Flow {
+    /// Events in the mailbox.
+    waiting: u64,
+    /// Since the actor was told last.
+    lost: u64,
+}
+
+impl<E: Event + Message> Post<E> {
+    pub(crate) fn new(
+        to: Recipient<E>,
+        topic: Option<Arc<str>>,
+        options: SubscriptionOptions<E>,
+        lost_by_all: Arc<AtomicU64>,
+        leave: impl Fn(u64) + Send + Sync + 'static,
+    ) -> Self {
+        let cell = to.cell();
+        let missed = (cell.table.accepts)(TypeId::of::<Missed>()).map(|table| Recipient::new(cell.clone(), table));
+        let held = cell.bound().map_or(CAPACITY as u64, |bound| bound.capacity);
+        Post {
+            capacity: options
+                .capacity
+                .map_or(held.clamp(1, CAPACITY as u64), |capacity| capacity as u64),
+            missed,
+            to,
+            topic,
+            filter: options.filter,
+            flow: Mutex::default(),
+            dismissed: AtomicBool::new(false),
+            lost: AtomicU64::new(0),
+            lost_by_all,
+            leave: Box::new(leave),
+        }
+    }
+
+    /// Sees to it that the actor leaves when it ends. False: it has ended.
+    pub(crate) fn hold_on(self: &Arc<Self>) -> bool {
+        let cell = self.to.cell();
+        cell.with_links(|links| {
+            if links.ended || cell.state.has(DEAD) {
+                return false;
+            }
+            links.subscriptions.push(self.clone());
+            true
+        })
+    }
+
+    fn count_lost(&self) {
+        self.lost.fetch_add(1, Relaxed);
+        self.lost_by_all.fetch_add(1, Relaxed);
+        self.to.cell().system().count_refused();
+    }
+
+    /// Posts the notice of what was lost, under the lock of the flow. True: the actor is to be scheduled.
+    fn tell_lost(self: &Arc<Self>, lost: u64) -> bool {
+        if self.missed.is_none() {
+            return false;
+        }
+        let notice = Delivery {
+            post: self.clone(),
+            inside: Inside::Missed(lost),
+        };
+        // If the mailbox is closed, nobody is left to be told.
+        post_parcel(self.to.cell(), Envelope::OUTSIDE, notice).unwrap_or(false)
+    }
+
+    fn notice(&self, lost: u64) -> Missed {
+        Missed {
+            topic: self.topic.clone(),
+            message_type: type_name::<E>(),
+            lost,
+        }
+    }
+
+    /// Lets others know. Not under the lock: that publishes.
+    fn report(&self, lost: u64) {
+        if TypeId::of::<E>() != TypeId::of::<SubscriberLagged>() {
+            self.to.cell().system().report_lag(self.to.cell(), self.notice(lost));
+        }
+    }
+
+    /// One event was taken out of the mailbox.
+    fn taken(self: &Arc<Self>) {
+        let mut flow = self.flow.lock();
+        flow.waiting -= 1;
+        // With nothing left in the mailbox no later event would bring the news.
+        if flow.waiting > 0 || flow.lost == 0 {
+            return;
+        }
+        let lost = std::mem::take(&mut flow.lost);
+        let schedule = self.tell_lost(lost);
+        drop(flow);
+        if schedule {
+            self.to.cell().schedule();
+        }
+        self.report(lost);
+    }
+}
+
+impl<E: Event + Message> Member<E> for Post<E> {
+    fn deliver(self: Arc<Self>, event: &Arc<E>) -> bool {
+        let verdict = self.filter.judge(event);
+        if verdict == Verdict::Unwanted {
+            return false;
+        }
+        let cell = self.to.cell();
+        let envelope = envelope_from_here(cell);
+        let mut flow = self.flow.lock();
+        if verdict == Verdict::Unknown || flow.waiting >= self.capacity {
+            flow.lost += 1;
+            drop(flow);
+            self.count_lost();
+            return false;
+        }
+        let lost = std::mem::take(&mut flow.lost);
+        let mut schedule = lost > 0 && self.tell_lost(lost);
+        let delivery = Delivery {
+            post: self.clone(),
+            inside: Inside::Event(event.clone()),
+        };
+        let posted = post_parcel(cell, envelope, delivery);
+        flow.waiting += u64::from(posted.is_ok());
+        drop(flow);
+        if lost > 0 {
+            self.report(lost);
+        }
+        let taken = match posted {
+            Ok(idle) => {
+                schedule |= idle;
+                true
+            }
+            Err(_) => {
+                self.count_lost(); // it takes no mail any more, and will leave
+                false
+            }
+        };
+        if schedule {
+            cell.schedule();
+        }
+        taken
+    }
+
+    fn actor(&self) -> Option<ActorId> {
+        Some(self.to.id())
+    }
+
+    fn dismiss(&self) {
+        self.dismissed.store(true, Release);
+        let me = std::ptr::from_ref(self).cast::<()>();
+        let _gone = self.to.cell().with_links(|links| {
+            let mine = |other: &Arc<dyn Membership>| Arc::as_ptr(other).cast::<()>() == me;
+            let at = links.subscriptions.iter().position(mine)?;
+            Some(links.subscriptions.swap_remove(at))
+        });
+    }
+
+    fn info(&self) -> SubscriberInfo {
+        SubscriberInfo {
+            path: Some(self.to.path()),
+            id: Some(self.to.id()),
+            waiting: usize::try_from(self.flow.lock().waiting).unwrap_or(usize::MAX),
+            capacity: usize::try_from(self.capacity).unwrap_or(usize::MAX),
+            lost: self.lost.load(Relaxed),
+        }
+    }
+}
+
+impl<E: Event + Message> Membership for Post<E> {
+    fn leave(&self) {
+        (self.leave)(self.to.id().raw());
+    }
+}
+
+/// An event on its way to one actor.
+struct Delivery<E: Event + Message> {
+    post: Arc<Post<E>>,
+    inside: Inside<E>,
+}
+
+enum Inside<E> {
+    Event(Arc<E>),
+    /// So many were lost here.
+    Missed(u64),
+}
+
+impl<E: Event + Message> Parcel for Delivery<E> {
+    fn open(self, arrival: &Arrival<'_>) -> Step {
+        let post = self.post;
+        let event = match self.inside {
+            Inside::Event(event) => event,
+            Inside::Missed(lost) => {
+                return match &post.missed {
+                    Some(to) if !post.dismissed.load(Acquire) => arrival.deliver(to, post.notice(lost)),
+                    _ => Step::Done,
+                };
+            }
+        };
+        post.taken();
+        if post.dismissed.load(Acquire) {
+            let_go(event);
+            return Step::Done;
+        }
+        match own(event) {
+            Ok(event) => arrival.deliver(&post.to, event),
+            Err(fault) => {
+                post.count_lost();
+                let cell = arrival.cell();
+                cell.system().report_hook_fault(cell, "event", &fault);
+                Step::Done
+            }
+        }
+    }
+
+    fn discard(self, cell: &Header, sender: u64, reason: DeadReason) {
+        let Inside::Event(event) = self.inside else { return };
+        if self.post.dismissed.load(Acquire) {
+            return let_go(event);
+        }
+        match own(event) {
+            Ok(event) => cell.system().dead_letter(cell, sender, reason, event),
+            Err(_) => self.post.count_lost(),
+        }
+    }
+}
