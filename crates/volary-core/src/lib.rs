@@ -25,11 +25,13 @@ mod mailbox;
 mod passivation;
 mod reference;
 mod scheduler;
+mod streams;
 mod supervision;
 mod sync;
 pub mod system;
 mod telemetry;
 pub mod time;
+mod topics;
 pub mod tree;
 
 pub use actor::{
@@ -60,6 +62,9 @@ pub use reference::{
     Termination, WeakRef,
 };
 pub use scheduler::{Schedule, ScheduleError, ScheduleFailed, ScheduleId, ScheduleOnce, ScheduleRepeating, Scheduler};
+pub use streams::{
+    ActorSink, Attach, Attached, StreamClosed, StreamEnd, StreamError, StreamReply, Streaming, TrySendItemError,
+};
 pub use supervision::{Backoff, ChildrenPolicy, Directive, Strategy, Supervision, SupervisionError};
 pub use system::settings;
 pub use system::shutdown::{
@@ -74,6 +79,7 @@ pub use telemetry::{BOUNDS, Cardinality, Histogram, KindReading, Readings, Sampl
 pub use time::Moment;
 #[cfg(feature = "cron")]
 pub use time::{Cron, CronError};
+pub use topics::{Interest, PublishError, TopicInfo, TopicInterest, TopicTypeError, Topics};
 pub use tree::{Address, Path};
 
 /// What the macros need and users do not.

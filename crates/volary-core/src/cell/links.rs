@@ -195,6 +195,11 @@ impl Header {
 }
 
 impl Header {
+    /// What it crashed with, until it has started again.
+    pub(crate) fn crash(&self) -> Option<Fault> {
+        self.extras_if_any()?.links.lock().crash.clone()
+    }
+
     /// The children, oldest first.
     pub(crate) fn children(&self) -> Vec<CellRef> {
         self.extras_if_any()

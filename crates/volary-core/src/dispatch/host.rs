@@ -97,6 +97,8 @@ pub(crate) enum Ending {
     Full,
     /// A layer did not let the message pass.
     Refused(&'static str),
+    /// The task that held it was ended, by a crash of its actor if there is a fault.
+    Aborted(Option<Fault>),
 }
 
 pub(crate) struct Host {

@@ -142,8 +142,9 @@ pub(crate) trait AnyChannel: Send + Sync {
     fn len(&self) -> usize;
     fn published(&self) -> u64;
     fn subscribers(&self) -> Vec<SubscriberInfo>;
-    /// Takes an actor off the list. False: it was not there.
-    fn dismiss_actor(&self, id: u64) -> bool;
+    /// Takes an actor off the list; `None`: it was not there. What is returned is the user's in part, to be dropped
+    /// outside of any lock.
+    fn dismiss_actor(&self, id: u64) -> Option<Box<dyn Send>>;
 }
 
 impl<E: Event> AnyChannel for Channel<E> {
@@ -159,14 +160,10 @@ impl<E: Event> AnyChannel for Channel<E> {
         self.snapshot().iter().map(|member| member.info()).collect()
     }
 
-    fn dismiss_actor(&self, id: u64) -> bool {
-        match self.remove_actor(id) {
-            Some(gone) => {
-                gone.dismiss();
-                true
-            }
-            None => false,
-        }
+    fn dismiss_actor(&self, id: u64) -> Option<Box<dyn Send>> {
+        let gone = self.remove_actor(id)?;
+        gone.dismiss();
+        Some(Box::new(gone))
     }
 }
 

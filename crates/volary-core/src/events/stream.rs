@@ -151,7 +151,7 @@ impl EventStream {
             let _gone = home.upgrade().and_then(|channel| channel.remove_actor(id));
         }));
         if channel.add(post.clone()).is_some() && !post.hold_on() {
-            channel.dismiss_actor(actor.id().raw());
+            let _gone = channel.dismiss_actor(actor.id().raw());
         }
     }
 
@@ -169,7 +169,7 @@ impl EventStream {
 
     pub(crate) fn unsubscribe<E: Event>(&self, actor: u64) -> bool {
         self.channel_if_any::<E>()
-            .is_some_and(|channel| channel.dismiss_actor(actor))
+            .is_some_and(|channel| channel.dismiss_actor(actor).is_some())
     }
 
     /// Who subscribes to events of type `E`, in the order in which they came.

@@ -7,7 +7,7 @@ use super::actor_ref::{ActorRef, tell};
 use super::ask::Ask;
 use super::errors::TellError;
 use super::id::ActorId;
-use super::post::{envelope_from_here, post};
+use super::post::{envelope_from_here, post, post_exempt};
 use super::send::SendFuture;
 use super::target::Accepts;
 use crate::actor::Message;
@@ -83,6 +83,30 @@ impl<M: Message> Recipient<M> {
                 self.cell.system().dead_letter(&self.cell, sender, reason, message);
             }
         }
+    }
+
+    /// The same for a message that no bound applies to.
+    pub(crate) fn deliver_exempt(&self, message: M) {
+        let envelope = envelope_from_here(&self.cell);
+        match post_exempt(&self.cell, self.table, envelope, message) {
+            Ok(()) if self.cell.state.mail() => self.cell.schedule(),
+            Ok(()) => {}
+            Err((_, message)) => {
+                let reason = DeadReason::Stopped;
+                self.cell
+                    .system()
+                    .dead_letter(&self.cell, envelope.sender, reason, message);
+            }
+        }
+    }
+
+    /// Sends for somebody who does something about a refusal, which is not counted.
+    pub(crate) fn attempt(&self, message: M) -> Result<(), (Refusal, M)> {
+        post(&self.cell, self.table, envelope_from_here(&self.cell), message)?;
+        if self.cell.state.mail() {
+            self.cell.schedule();
+        }
+        Ok(())
     }
 
     /// As [`ActorRef::send`](crate::ActorRef::send). Cancel safe.

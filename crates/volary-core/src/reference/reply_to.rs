@@ -137,7 +137,7 @@ impl<T: Send + 'static, R: Rejection> Drop for ReplyTo<T, R> {
                     Ending::Beginning if std::thread::panicking() => {
                         AskError::Failed(Fault::msg("the handler panicked"))
                     }
-                    Ending::NoReply | Ending::Beginning => AskError::NoReply,
+                    Ending::NoReply | Ending::Beginning | Ending::Aborted(_) => AskError::NoReply,
                     Ending::Failed(fault) => AskError::Failed(fault),
                     Ending::Stopped => AskError::Stopped,
                     Ending::Full => AskError::Full,

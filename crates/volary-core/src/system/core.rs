@@ -25,6 +25,7 @@ use crate::scheduler::Book;
 use crate::sync::atomic::{AtomicU64, Ordering::*};
 use crate::telemetry::Meter;
 use crate::time::{Moment, Timers, nanos};
+use crate::topics::TopicBook;
 use crate::tree::{Address, Path};
 
 /// Index of the dispatcher for blocking actors, of the pinned ones, and of the first own one.
@@ -74,6 +75,7 @@ pub(crate) struct SystemCore {
     pub(super) directory: Directory,
     schedules: Book,
     pub(super) events: EventStream,
+    topics: TopicBook,
     pub(super) counters: Counters,
     pub(super) guardians: Mutex<Option<Guardians>>,
     pub(super) stopping: super::stop::Stopping,
@@ -204,6 +206,7 @@ impl SystemCore {
             directory: Directory::new(ids),
             schedules: Book::new(),
             events: EventStream::default(),
+            topics: TopicBook::default(),
             counters: Counters::default(),
             guardians: Mutex::new(None),
             stopping: super::stop::Stopping::default(),
@@ -256,6 +259,10 @@ impl SystemCore {
 
     pub(crate) fn schedules(&self) -> &Book {
         &self.schedules
+    }
+
+    pub(crate) fn topics(&self) -> &TopicBook {
+        &self.topics
     }
 
     pub(crate) fn events(&self) -> &EventStream {

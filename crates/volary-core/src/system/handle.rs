@@ -24,6 +24,7 @@ use crate::reference::foreign::StandIn;
 use crate::reference::{ActorId, ActorRef, ActorStatus, Recipient, Spawn};
 use crate::scheduler::Scheduler;
 use crate::time::{Moment, TimerId};
+use crate::topics::Topics;
 use crate::tree::{Address, Path};
 
 /// A system of actors on one machine: cheap to clone, all clones are the same system.
@@ -388,6 +389,16 @@ impl ActorSystem {
     #[must_use]
     pub fn events(&self) -> &EventStream {
         self.core.events()
+    }
+
+    /// The topics: messages to whoever subscribed to a name.
+    ///
+    /// ```
+    /// # fn f(system: &volary_core::ActorSystem) { println!("{:?}", system.topics().list()); }
+    /// ```
+    #[must_use]
+    pub fn topics(&self) -> Topics {
+        Topics::new(self.core.clone())
     }
 
     /// The system's counters.

@@ -26,4 +26,4 @@ pub use handle::{ActorInfo, ActorSystem, Sleep};
 pub use metrics::Metrics;
 pub use problem::{StopError, StopProblem};
 pub(crate) use reports::{count_late_reply, unheard_rejection};
-pub(crate) use tasks::{TaskState, spawn_for};
+pub(crate) use tasks::{TaskState, spawn_beside, spawn_for};

@@ -13,7 +13,8 @@ use crate::dispatch::{Host, contain};
 use crate::env::What;
 use crate::events::{
     ActorFailed, ActorPassivated, ActorReinstated, ActorRestarted, ActorStarted, ActorStopped, ActorSuspended,
-    ActorWoken, DeadLetter, DeadReason, Lifecycle, MailboxHighWater, Missed, RejectionUnheard, SlowHandler, SubscriberLagged,
+    ActorWoken, DeadLetter, DeadReason, Lifecycle, MailboxHighWater, Missed, RejectionUnheard, SlowHandler,
+    SubscriberLagged,
 };
 use crate::reference::ActorId;
 use crate::scheduler::ScheduleFailed;

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use crate::actor::Fault;
 use crate::baggage::Baggage;
 use crate::cell::{Header, WeakCell};
-use crate::dispatch::{Ambiently, Host, contain, wake};
+use crate::dispatch::{Ambiently, Ending, Host, contain, wake};
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, Ordering::*};
 
@@ -17,9 +17,20 @@ pub(crate) struct TaskState {
     aborted: AtomicBool,
     finished: AtomicBool,
     waker: Mutex<Option<Waker>>,
+    /// What the actor had crashed with when it ended the task.
+    crash: Mutex<Option<Fault>>,
 }
 
 impl TaskState {
+    fn new() -> Self {
+        TaskState {
+            aborted: AtomicBool::new(false),
+            finished: AtomicBool::new(false),
+            waker: Mutex::new(None),
+            crash: Mutex::new(None),
+        }
+    }
+
     pub(crate) fn abort(&self) {
         self.aborted.store(true, SeqCst);
         let waker = self.waker.lock().take();
@@ -50,7 +61,11 @@ impl Spawned {
 
     fn finish(&mut self) {
         let future = self.future.take();
-        self.report(contain(|| drop(future)));
+        let crash = self.state.crash.lock().take();
+        let let_go = || contain(|| drop(future));
+        // One that has run to its end or panicked has nothing left that could be cut short.
+        let dropped = Host::with(|host| host.with_ending(Ending::Aborted(crash), let_go));
+        self.report(dropped.unwrap_or(Ok(())));
         self.state.finished.store(true, Release);
         if let Some(on_end) = self.on_end.take() {
             on_end();
@@ -90,14 +105,15 @@ impl Drop for Spawned {
 
 /// Spawns `future` on the environment's executor under the ambient turn of `cell`.
 pub(crate) fn spawn_for(cell: &Header, future: impl Future<Output = ()> + Send + 'static) -> Arc<TaskState> {
-    let state = Arc::new(TaskState {
-        aborted: AtomicBool::new(false),
-        finished: AtomicBool::new(false),
-        waker: Mutex::new(None),
-    });
+    let state = Arc::new(TaskState::new());
+    let actor = cell.to_ref();
+    let owner = actor.downgrade();
     let abort = {
-        let state = state.clone();
-        Arc::new(move || state.abort())
+        let (state, owner) = (state.clone(), owner.clone());
+        Arc::new(move || {
+            *state.crash.lock() = owner.upgrade().and_then(|cell| cell.crash());
+            state.abort();
+        })
     };
     let key = cell.with_links(|links| {
         links.next_task += 1;
@@ -106,8 +122,6 @@ pub(crate) fn spawn_for(cell: &Header, future: impl Future<Output = ()> + Send +
     });
     let deadline = Host::with(|host| cell.system().current_deadline(host)).unwrap_or(0);
     let baggage = Baggage::to_keep();
-    let actor = cell.to_ref();
-    let owner = actor.downgrade();
     let spawned = Spawned {
         state: state.clone(),
         actor: owner.clone(),
@@ -123,6 +137,19 @@ pub(crate) fn spawn_for(cell: &Header, future: impl Future<Output = ()> + Send +
                 owner.work_ended();
             }
         })),
+    };
+    cell.system().env().spawn(Box::pin(spawned));
+    state
+}
+
+/// Spawns `future`, which is about an actor and ends by itself when that does, outside of any turn.
+pub(crate) fn spawn_beside(cell: &Header, future: impl Future<Output = ()> + Send + 'static) -> Arc<TaskState> {
+    let state = Arc::new(TaskState::new());
+    let spawned = Spawned {
+        state: state.clone(),
+        actor: cell.to_ref().downgrade(),
+        future: Some(Box::pin(future)),
+        on_end: None,
     };
     cell.system().env().spawn(Box::pin(spawned));
     state
