@@ -23,7 +23,6 @@ impl<T: Target> ActorRef<T> {
     /// // lines.map(Ok).forward(sink).await?
     /// # }
     /// ```
-    #[must_use]
     pub fn into_sink<M: Message>(self) -> ActorSink<M>
     where
         T: Accepts<M>,
@@ -41,7 +40,6 @@ impl<M: Message> Recipient<M> {
     /// who.into_sink()
     /// # }
     /// ```
-    #[must_use]
     pub fn into_sink(self) -> ActorSink<M> {
         ActorSink::new(self)
     }
