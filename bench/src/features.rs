@@ -49,3 +49,37 @@ pub trait Passivating: Peer {
     /// Tells each one message.
     fn wake(&self, crowd: Self::Crowd) -> impl Future<Output = Self::Crowd> + Send;
 }
+
+/// Publishing to whoever subscribed.
+pub trait Publishing: Peer {
+    /// What is published to, with its subscribers: each adds the numbers it
+    /// gets and reports `LAST` to the latch.
+    type Topic: Address;
+    /// Starts `subscribers` of them.
+    fn topic(&self, subscribers: usize, latch: &'static Latch) -> impl Future<Output = Self::Topic> + Send;
+    /// Publishes a number to all; must not wait.
+    fn publish(topic: &Self::Topic, value: u64);
+}
+
+/// The event stream, or what stands for it: whoever subscribed reads.
+pub trait Announcing: Peer {
+    /// As `Publishing::Topic`, for events of a type.
+    type Events: Address;
+    /// Starts `subscribers` who listen.
+    fn events(&self, subscribers: usize, latch: &'static Latch) -> impl Future<Output = Self::Events> + Send;
+    /// Publishes a number to all; must not wait.
+    fn announce(events: &Self::Events, value: u64);
+}
+
+/// Streams that feed an actor, which slows them when it is slow.
+pub trait Streaming: Peer {
+    /// An actor that adds the elements and reports `LAST` to the latch.
+    type Inlet: Address;
+    /// Spawns an `Inlet`.
+    fn inlet(&self, latch: &'static Latch) -> impl Future<Output = Self::Inlet> + Send;
+    /// Feeds it a stream, from inside a task of the library's runtime.
+    fn feed(inlet: &Self::Inlet, numbers: Numbers);
+}
+
+/// A stream of numbers that is always ready.
+pub type Numbers = futures::stream::Iter<std::iter::Chain<std::ops::Range<u64>, std::iter::Once<u64>>>;

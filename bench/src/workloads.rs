@@ -10,6 +10,10 @@ pub const CROWD: usize = 1_000;
 pub const CONNECTIONS: usize = 100;
 /// How many actors `fan-out` addresses.
 pub const FAN_OUT: usize = 10_000;
+/// How many actors subscribe to the topic of `topic`.
+pub const SUBSCRIBERS: usize = 10_000;
+/// How many listen to the events of `events`.
+pub const LISTENERS: usize = 100;
 /// The arrival rate of `hog`.
 pub const HOG_RATE: f64 = 20_000.0;
 
@@ -105,6 +109,9 @@ pub const WORKLOADS: &[Workload] = &[
     rate("sim-ping", M, 100 * K),
     #[cfg(feature = "sim")]
     rate("sim-seeds", 10 * K, K),
+    rate("topic", 10 * M, M),
+    rate("events", 10 * M, M),
+    rate("stream", 10 * M, M),
 ];
 
 /// The helper runs: the capacity of the open-loop path per payload.
@@ -166,7 +173,7 @@ impl Workload {
     pub fn counted(&self, ops: u64) -> u64 {
         match self.name {
             "skynet" | "spawn" | "suspended" | "timers" | "passivation" | "io-handler/timer" => K,
-            "fan-out" => (ops / 20).max(10 * FAN_OUT as u64),
+            "fan-out" | "topic" => (ops / 20).max(10 * FAN_OUT as u64),
             _ => (ops / 20).max(K),
         }
     }

@@ -12,8 +12,10 @@
 //! - Faults, stash and passivation: as written by hand, see `tokio_mpsc/`.
 
 mod passivation;
+mod publish;
 mod restart;
 mod stash;
+mod stream;
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -43,7 +45,7 @@ fn bench(workload: &str) -> Option<Bench> {
     programs::restart::bench::<Tokio>(workload)
         .or_else(|| programs::stash::bench::<Tokio>(workload))
         .or_else(|| programs::passivation::bench::<Tokio>(workload))
-        .or_else(|| programs::bench::<Tokio>(workload))
+        .or_else(|| programs::publish::events::<Tokio>(workload)).or_else(|| programs::stream::bench::<Tokio>(workload)).or_else(|| programs::bench::<Tokio>(workload))
 }
 
 /// A tokio runtime and nothing else.

@@ -68,3 +68,21 @@ fn a_crowd_sleeps_and_wakes() {
     assert_eq!(offered_by("passivation"), ["volary", "tokio"]);
     run_everywhere("passivation");
 }
+
+#[test]
+fn what_is_published_reaches_every_subscriber() {
+    assert_eq!(offered_by("topic"), ["volary", "kameo", "ractor"]);
+    run_everywhere("topic");
+}
+
+#[test]
+fn events_reach_everybody_who_listens() {
+    assert_eq!(offered_by("events"), ["volary", "tokio"]);
+    run_everywhere("events");
+}
+
+#[test]
+fn a_stream_is_handled_to_its_end() {
+    assert_eq!(offered_by("stream"), ["volary", "kameo", "actix", "tokio"]);
+    run_everywhere("stream");
+}

@@ -10,8 +10,10 @@ mod io;
 mod latency;
 mod lifecycle;
 pub mod passivation;
+pub mod publish;
 pub mod restart;
 pub mod stash;
+pub mod stream;
 mod tell;
 mod timers;
 

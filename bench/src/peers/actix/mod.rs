@@ -51,6 +51,7 @@ macro_rules! actor {
 mod actors;
 mod restart;
 mod skynet;
+mod stream;
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -77,7 +78,7 @@ pub const CONTENDER: Contender = Contender {
 };
 
 fn bench(workload: &str) -> Option<Bench> {
-    programs::restart::bench::<Actix>(workload).or_else(|| programs::bench::<Actix>(workload))
+    programs::restart::bench::<Actix>(workload).or_else(|| programs::stream::bench::<Actix>(workload)).or_else(|| programs::bench::<Actix>(workload))
 }
 
 /// An actix system and its arbiters.

@@ -34,8 +34,10 @@ macro_rules! actor {
 }
 
 mod actors;
+mod publish;
 mod restart;
 mod skynet;
+mod stream;
 
 use std::future::Future;
 use std::net::TcpStream as StdStream;
@@ -61,7 +63,7 @@ pub const CONTENDER: Contender = Contender {
 };
 
 fn bench(workload: &str) -> Option<Bench> {
-    programs::restart::bench::<Kameo>(workload).or_else(|| programs::bench::<Kameo>(workload))
+    programs::restart::bench::<Kameo>(workload).or_else(|| programs::publish::topic::<Kameo>(workload)).or_else(|| programs::stream::bench::<Kameo>(workload)).or_else(|| programs::bench::<Kameo>(workload))
 }
 
 /// kameo on its tokio runtime.

@@ -39,6 +39,7 @@ macro_rules! starts_with {
 }
 
 mod actors;
+mod publish;
 mod restart;
 mod skynet;
 
@@ -68,7 +69,7 @@ pub const CONTENDER: Contender = Contender {
 };
 
 fn bench(workload: &str) -> Option<Bench> {
-    programs::restart::bench::<Ractor>(workload).or_else(|| programs::bench::<Ractor>(workload))
+    programs::restart::bench::<Ractor>(workload).or_else(|| programs::publish::topic::<Ractor>(workload)).or_else(|| programs::bench::<Ractor>(workload))
 }
 
 /// ractor on its tokio runtime.

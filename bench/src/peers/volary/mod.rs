@@ -16,11 +16,13 @@
 
 mod actors;
 mod passivation;
+mod publish;
 mod restart;
 #[cfg(feature = "sim")]
 mod sim;
 mod skynet;
 mod stash;
+mod stream;
 
 use std::future::Future;
 use std::net::TcpStream as StdStream;
@@ -53,7 +55,7 @@ fn bench(workload: &str) -> Option<Bench> {
     programs::restart::bench::<Volary>(workload)
         .or_else(|| programs::stash::bench::<Volary>(workload))
         .or_else(|| programs::passivation::bench::<Volary>(workload))
-        .or_else(|| programs::bench::<Volary>(workload))
+        .or_else(|| programs::publish::topic::<Volary>(workload)).or_else(|| programs::publish::events::<Volary>(workload)).or_else(|| programs::stream::bench::<Volary>(workload)).or_else(|| programs::bench::<Volary>(workload))
 }
 
 /// Volary on its tokio runtime.
