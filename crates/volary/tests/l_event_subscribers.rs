@@ -253,6 +253,32 @@ fn l19_a_panic_in_clone_harms_the_delivery_to_one_actor_only() {
     });
 }
 
+/// Small and plain, so that it is copied to each subscriber by whoever publishes.
+#[derive(Debug, PartialEq)]
+struct Tiny(&'static AtomicUsize);
+
+impl Clone for Tiny {
+    fn clone(&self) -> Self {
+        assert_ne!(self.0.fetch_add(1, Ordering::SeqCst), 1, "the second clone, as told");
+        Tiny(self.0)
+    }
+}
+
+#[tokio::test]
+async fn l19_a_panic_in_clone_of_a_small_event_is_one_subscribers_loss_too() {
+    static CLONES: AtomicUsize = AtomicUsize::new(0);
+    let system = system().await;
+    let readers: Vec<_> = (0..3).map(|_| system.events().subscribe::<Tiny>()).collect();
+    system.events().publish(Tiny(&CLONES));
+    assert_eq!(
+        readers.iter().map(|reader| reader.lost()).collect::<Vec<_>>(),
+        [0, 1, 0]
+    );
+    assert_eq!(readers[1].next().await.unwrap_err(), Lagged(1));
+    assert!(readers[2].next().await.is_ok());
+    system.stop().await.unwrap();
+}
+
 #[tokio::test]
 async fn l19_a_panic_in_clone_is_a_loss_to_the_reader_whose_clone_it_was() {
     let system = system().await;

@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Event;
+use crate::actor::Fault;
 use crate::dispatch::contain;
 use crate::reference::ActorId;
 use crate::sync::Mutex;
@@ -17,7 +18,7 @@ use crate::tree::Path;
 /// One subscriber.
 pub(crate) trait Member<E>: Send + Sync {
     /// Puts the event where the subscriber will find it. False: it is lost to this one, or not wanted.
-    fn deliver(self: Arc<Self>, event: &Arc<E>) -> bool;
+    fn deliver(&self, event: &Published<E>) -> bool;
 
     /// The actor, if it is one.
     fn actor(&self) -> Option<ActorId>;
@@ -52,6 +53,9 @@ pub struct SubscriberInfo {
     pub lost: u64,
 }
 
+/// The largest event that is copied instead of shared.
+const PLAIN_BYTES: usize = 32;
+
 pub(crate) struct Channel<E> {
     members: Mutex<Members<E>>,
     published: AtomicU64,
@@ -85,8 +89,8 @@ impl<E: Event> Channel<E> {
     pub(crate) fn publish(&self, event: E) -> usize {
         let members = self.snapshot();
         self.published.fetch_add(1, Relaxed);
-        let event = Arc::new(event);
-        let taken = members.iter().filter(|&member| member.clone().deliver(&event)).count();
+        let event = Published::new(event);
+        let taken = members.iter().filter(|member| member.deliver(&event)).count();
         let_go(event);
         taken
     }
@@ -173,9 +177,46 @@ impl<E> fmt::Debug for Channel<E> {
     }
 }
 
-/// Takes one subscriber's own out of what all share; the last of them gets the original.
-pub(super) fn own<E: Event>(event: Arc<E>) -> Result<E, crate::actor::Fault> {
-    contain(|| Arc::try_unwrap(event).unwrap_or_else(|shared| E::clone(&shared)))
+/// An event on its way to many: shared by them, or small and plain enough to be copied to each at once, which spares
+/// them the count that all would write to.
+pub(crate) enum Published<E> {
+    Plain(E),
+    Shared(Arc<E>),
+}
+
+impl<E: Event> Published<E> {
+    const IS_PLAIN: bool = !std::mem::needs_drop::<E>() && size_of::<E>() <= PLAIN_BYTES;
+
+    fn new(event: E) -> Self {
+        if Self::IS_PLAIN {
+            Published::Plain(event)
+        } else {
+            Published::Shared(Arc::new(event))
+        }
+    }
+
+    pub(super) fn event(&self) -> &E {
+        match self {
+            Published::Plain(event) => event,
+            Published::Shared(event) => event,
+        }
+    }
+
+    /// For one more subscriber.
+    pub(super) fn share(&self) -> Result<Self, Fault> {
+        match self {
+            Published::Plain(event) => contain(|| event.clone()).map(Published::Plain),
+            Published::Shared(event) => Ok(Published::Shared(event.clone())),
+        }
+    }
+
+    /// Takes a subscriber's own; the last of those who share gets the original.
+    pub(super) fn own(self) -> Result<E, Fault> {
+        match self {
+            Published::Plain(event) => Ok(event),
+            Published::Shared(event) => contain(|| Arc::try_unwrap(event).unwrap_or_else(|shared| E::clone(&shared))),
+        }
+    }
 }
 
 /// Drops what may be the last of an event: a panic in that is nobody else's.

@@ -6,10 +6,10 @@
 
 use std::any::{TypeId, type_name};
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use super::Event;
-use super::channel::{Member, SubscriberInfo, let_go, own};
+use super::channel::{Member, Published, SubscriberInfo, let_go};
 use super::options::{CAPACITY, Filter, SubscriptionOptions, Verdict};
 use crate::actor::Message;
 use crate::cell::state::DEAD;
@@ -79,6 +79,8 @@ impl Message for SubscriberLagged {
 
 /// The place of an actor among the subscribers.
 pub(crate) struct Post<E: Event + Message> {
+    /// This place, for what is put into the mailbox.
+    me: Weak<Self>,
     to: Recipient<E>,
     /// If the actor wants to know what it has lost.
     missed: Option<Recipient<Missed>>,
@@ -108,11 +110,12 @@ impl<E: Event + Message> Post<E> {
         options: SubscriptionOptions<E>,
         lost_by_all: Arc<AtomicU64>,
         leave: impl Fn(u64) + Send + Sync + 'static,
-    ) -> Self {
+    ) -> Arc<Self> {
         let cell = to.cell();
         let missed = (cell.table.accepts)(TypeId::of::<Missed>()).map(|table| Recipient::new(cell.clone(), table));
         let held = cell.bound().map_or(CAPACITY as u64, |bound| bound.capacity);
-        Post {
+        Arc::new_cyclic(|me| Post {
+            me: me.clone(),
             capacity: options
                 .capacity
                 .map_or(held.clamp(1, CAPACITY as u64), |capacity| capacity as u64),
@@ -125,7 +128,7 @@ impl<E: Event + Message> Post<E> {
             lost: AtomicU64::new(0),
             lost_by_all,
             leave: Box::new(leave),
-        }
+        })
     }
 
     /// Sees to it that the actor leaves when it ends. False: it has ended.
@@ -193,26 +196,27 @@ impl<E: Event + Message> Post<E> {
 }
 
 impl<E: Event + Message> Member<E> for Post<E> {
-    fn deliver(self: Arc<Self>, event: &Arc<E>) -> bool {
-        let verdict = self.filter.judge(event);
+    fn deliver(&self, event: &Published<E>) -> bool {
+        let verdict = self.filter.judge(event.event());
         if verdict == Verdict::Unwanted {
             return false;
         }
         let cell = self.to.cell();
         let envelope = envelope_from_here(cell);
+        // Not under the lock: it may be the user's clone.
+        let mine = (verdict == Verdict::Wanted).then(|| event.share().ok()).flatten();
+        let Some(post) = self.me.upgrade() else { return false };
         let mut flow = self.flow.lock();
-        if verdict == Verdict::Unknown || flow.waiting >= self.capacity {
+        let Some(mine) = mine.filter(|_| flow.waiting < self.capacity) else {
             flow.lost += 1;
             drop(flow);
             self.count_lost();
             return false;
-        }
-        let lost = std::mem::take(&mut flow.lost);
-        let mut schedule = lost > 0 && self.tell_lost(lost);
-        let delivery = Delivery {
-            post: self.clone(),
-            inside: Inside::Event(event.clone()),
         };
+        let lost = std::mem::take(&mut flow.lost);
+        let mut schedule = lost > 0 && post.tell_lost(lost);
+        let inside = Inside::Event(mine);
+        let delivery = Delivery { post, inside };
         let posted = post_parcel(cell, envelope, delivery);
         flow.waiting += u64::from(posted.is_ok());
         drop(flow);
@@ -273,7 +277,7 @@ struct Delivery<E: Event + Message> {
 }
 
 enum Inside<E> {
-    Event(Arc<E>),
+    Event(Published<E>),
     /// So many were lost here.
     Missed(u64),
 }
@@ -295,7 +299,7 @@ impl<E: Event + Message> Parcel for Delivery<E> {
             let_go(event);
             return Step::Done;
         }
-        match own(event) {
+        match event.own() {
             Ok(event) => arrival.deliver(&post.to, event),
             Err(fault) => {
                 post.count_lost();
@@ -311,7 +315,7 @@ impl<E: Event + Message> Parcel for Delivery<E> {
         if self.post.dismissed.load(Acquire) {
             return let_go(event);
         }
-        match own(event) {
+        match event.own() {
             Ok(event) => cell.system().dead_letter(cell, sender, reason, event),
             Err(_) => self.post.count_lost(),
         }

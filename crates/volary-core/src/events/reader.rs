@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use futures_core::Stream;
 
 use super::Event;
-use super::channel::{Member, SubscriberInfo, let_go, own};
+use super::channel::{Member, Published, SubscriberInfo, let_go};
 use super::options::{CAPACITY, Filter, SubscriptionOptions, Verdict};
 use crate::dispatch::wake;
 use crate::reference::ActorId;
@@ -38,7 +38,7 @@ pub(crate) struct Queue<E> {
 }
 
 struct Inner<E> {
-    events: VecDeque<Arc<E>>,
+    events: VecDeque<Published<E>>,
     /// Since the reader was told last.
     lost: u64,
     waker: Option<Waker>,
@@ -73,7 +73,7 @@ impl<E: Event> Queue<E> {
         }
         let event = inner.events.pop_front()?;
         drop(inner);
-        Some(own(event).map_err(|fault| {
+        Some(event.own().map_err(|fault| {
             tracing::warn!(event = std::any::type_name::<E>(), %fault, "an event could not be cloned");
             self.count_lost();
             Lagged(1)
@@ -96,24 +96,28 @@ impl<E: Event> Queue<E> {
 }
 
 impl<E: Event> Member<E> for Queue<E> {
-    fn deliver(self: Arc<Self>, event: &Arc<E>) -> bool {
-        let verdict = self.filter.judge(event);
+    fn deliver(&self, event: &Published<E>) -> bool {
+        let verdict = self.filter.judge(event.event());
         if verdict == Verdict::Unwanted {
             return false;
         }
+        // Not under the lock: it may be the user's clone.
+        let mine = (verdict == Verdict::Wanted).then(|| event.share().ok()).flatten();
         let mut inner = self.inner.lock();
         if inner.closed {
             return false;
         }
         let (mut evicted, mut lost) = (None, 0);
-        if verdict == Verdict::Unknown {
-            lost = 1;
-        } else {
-            if inner.events.len() >= self.capacity {
-                lost = 1;
-                evicted = inner.events.pop_front();
+        let taken = mine.is_some();
+        match mine {
+            None => lost = 1,
+            Some(mine) => {
+                if inner.events.len() >= self.capacity {
+                    lost = 1;
+                    evicted = inner.events.pop_front();
+                }
+                inner.events.push_back(mine);
             }
-            inner.events.push_back(event.clone());
         }
         inner.lost += lost;
         let waker = inner.waker.take();
@@ -125,7 +129,7 @@ impl<E: Event> Member<E> for Queue<E> {
         if let Some(waker) = waker {
             wake(waker);
         }
-        verdict == Verdict::Wanted
+        taken
     }
 
     fn actor(&self) -> Option<ActorId> {

@@ -147,9 +147,9 @@ impl EventStream {
     pub fn subscribe_actor_with<E: Event + Message>(&self, actor: &Recipient<E>, options: SubscriptionOptions<E>) {
         let channel = self.channel::<E>();
         let home = Arc::downgrade(&channel);
-        let post = Arc::new(Post::new(actor.clone(), None, options, self.lost.clone(), move |id| {
+        let post = Post::new(actor.clone(), None, options, self.lost.clone(), move |id| {
             let _gone = home.upgrade().and_then(|channel| channel.remove_actor(id));
-        }));
+        });
         if channel.add(post.clone()).is_some() && !post.hold_on() {
             let _gone = channel.dismiss_actor(actor.id().raw());
         }

@@ -136,11 +136,11 @@ impl TopicBook {
         let lost = core.events().lost().clone();
         let post = self.join::<M, _>(core, name, |name, channel| {
             let here = name.clone();
-            let post = Arc::new(Post::new(actor, Some(name.clone()), options, lost, move |id| {
+            let post = Post::new(actor, Some(name.clone()), options, lost, move |id| {
                 if let Some(core) = home.upgrade() {
                     core.topics().dismiss(&core, &here, id);
                 }
-            }));
+            });
             (channel.add(post.clone()).is_some(), post)
         })?;
         if let (true, post) = post
