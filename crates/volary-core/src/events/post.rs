@@ -204,7 +204,10 @@ impl<E: Event + Message> Member<E> for Post<E> {
         let cell = self.to.cell();
         let envelope = envelope_from_here(cell);
         // Not under the lock: it may be the user's clone.
-        let mine = (verdict == Verdict::Wanted).then(|| event.share().ok()).flatten();
+        let mine = match verdict {
+            Verdict::Wanted => event.share().ok(),
+            _ => None,
+        };
         let Some(post) = self.me.upgrade() else { return false };
         let mut flow = self.flow.lock();
         let Some(mine) = mine.filter(|_| flow.waiting < self.capacity) else {

@@ -6,6 +6,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::thread::ThreadId;
 
 use futures_core::Stream;
 
@@ -43,6 +44,10 @@ struct Inner<E> {
     lost: u64,
     waker: Option<Waker>,
     closed: bool,
+    /// Who is dropping what had to go. The drop of an event may publish, which makes another one go: that is left to
+    /// the drop under way, since a queue full of such events would be deeper than the stack.
+    dropping: Option<ThreadId>,
+    gone: Vec<Published<E>>,
 }
 
 impl<E: Event> Queue<E> {
@@ -55,6 +60,8 @@ impl<E: Event> Queue<E> {
                 lost: 0,
                 waker: None,
                 closed: false,
+                dropping: None,
+                gone: Vec::new(),
             }),
             lost: AtomicU64::new(0),
             lost_by_all,
@@ -64,6 +71,34 @@ impl<E: Event> Queue<E> {
     fn count_lost(&self) {
         self.lost.fetch_add(1, Relaxed);
         self.lost_by_all.fetch_add(1, Relaxed);
+    }
+
+    /// Drops what had to go, and what had to go because of that.
+    fn let_go(&self, evicted: Published<E>) {
+        let me = std::thread::current().id();
+        {
+            let mut inner = self.inner.lock();
+            if inner.dropping == Some(me) {
+                inner.gone.push(evicted);
+                return;
+            }
+            if inner.dropping.is_none() {
+                inner.dropping = Some(me);
+            }
+        }
+        let_go(evicted);
+        loop {
+            let mut inner = self.inner.lock();
+            if inner.dropping != Some(me) {
+                return; // somebody else is at it, and will see to theirs
+            }
+            let Some(next) = inner.gone.pop() else {
+                inner.dropping = None;
+                return;
+            };
+            drop(inner);
+            let_go(next);
+        }
     }
 
     fn take(&self) -> Option<Result<E, Lagged>> {
@@ -102,7 +137,10 @@ impl<E: Event> Member<E> for Queue<E> {
             return false;
         }
         // Not under the lock: it may be the user's clone.
-        let mine = (verdict == Verdict::Wanted).then(|| event.share().ok()).flatten();
+        let mine = match verdict {
+            Verdict::Wanted => event.share().ok(),
+            _ => None,
+        };
         let mut inner = self.inner.lock();
         if inner.closed {
             return false;
@@ -122,7 +160,9 @@ impl<E: Event> Member<E> for Queue<E> {
         inner.lost += lost;
         let waker = inner.waker.take();
         drop(inner);
-        let_go(evicted);
+        if let Some(evicted) = evicted {
+            self.let_go(evicted);
+        }
         if lost > 0 {
             self.count_lost();
         }
