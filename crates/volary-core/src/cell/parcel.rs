@@ -6,6 +6,7 @@
 //! the stash see that message and never the parcel.
 
 use std::any::TypeId;
+use std::cell::Cell;
 
 use super::header::Header;
 use crate::actor::Message;
@@ -27,7 +28,14 @@ pub(crate) trait Parcel: Send + Sized + 'static {
 pub(crate) struct Arrival<'a> {
     cell: &'a Header,
     host: &'a Host,
-    envelope: Envelope,
+    /// Goes to the one message that is handed over, with what it carries.
+    envelope: Cell<Envelope>,
+}
+
+impl Drop for Arrival<'_> {
+    fn drop(&mut self) {
+        self.envelope.get_mut().drop_carried();
+    }
 }
 
 impl Arrival<'_> {
@@ -45,7 +53,8 @@ impl Arrival<'_> {
         // SAFETY: a payload takes at most `INLINE_BYTES`; a larger message takes one word, for its box.
         unsafe { write_payload(place.as_mut_ptr(), message) };
         // The table of a `Recipient<M>` is that of `M` to this actor, and the payload is taken once, by `deliver`.
-        let incoming = Incoming::from_parts(to.table(), self.envelope, place.as_mut_ptr());
+        let envelope = self.envelope.replace(Envelope::OUTSIDE);
+        let incoming = Incoming::from_parts(to.table(), envelope, place.as_mut_ptr());
         deliver(self.cell, self.host, incoming)
     }
 }
@@ -82,7 +91,7 @@ unsafe fn open<P: Parcel>(cell: &Header, host: &Host, incoming: Incoming) -> Ste
     parcel.open(&Arrival {
         cell,
         host,
-        envelope: incoming.envelope,
+        envelope: Cell::new(incoming.envelope),
     })
 }
 

@@ -57,6 +57,11 @@ impl Header {
     /// # Safety
     /// As for every `run`: the caller owns the actor, and the record is handled once, by the `run` for its message.
     pub(crate) unsafe fn attend(&self, host: &Host, mut incoming: Incoming, run: RunFn) -> Step {
+        if incoming.table.kind == RecordKind::Parcel {
+            // All of it goes on around the message inside.
+            // SAFETY: the caller's promise.
+            return unsafe { run(self, host, incoming) };
+        }
         let layered =
             incoming.table.kind != RecordKind::Answer && !std::ptr::eq(incoming.table, &BELL) && self.is_layered_over();
         let mut carried = incoming.envelope.take_carried();

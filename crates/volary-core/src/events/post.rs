@@ -202,17 +202,18 @@ impl<E: Event + Message> Member<E> for Post<E> {
             return false;
         }
         let cell = self.to.cell();
-        let envelope = envelope_from_here(cell);
         // Not under the lock: it may be the user's clone.
         let mine = match verdict {
             Verdict::Wanted => event.share().ok(),
             _ => None,
         };
         let Some(post) = self.me.upgrade() else { return false };
+        let mut envelope = envelope_from_here(cell);
         let mut flow = self.flow.lock();
         let Some(mine) = mine.filter(|_| flow.waiting < self.capacity) else {
             flow.lost += 1;
             drop(flow);
+            envelope.drop_carried();
             self.count_lost();
             return false;
         };

@@ -13,7 +13,8 @@ use super::target::Accepts;
 use crate::actor::Message;
 use crate::cell::CellRef;
 use crate::cell::state::DEAD;
-use crate::mailbox::MessageTable;
+use crate::events::DeadReason;
+use crate::mailbox::{MessageTable, Refusal};
 use crate::tree::Path;
 
 /// Anybody who takes messages of type `M`, whatever else they are.
