@@ -89,7 +89,7 @@ fn l19_filters_choose_for_readers_and_actors_and_what_they_leave_out_is_no_loss(
     seeds(|env| async move {
         let system = simulated(&env).await;
         let log = Log::new();
-        let even = || SubscriptionOptions::new().filter(|price: &Price| price.0 % 2 == 0);
+        let even = || SubscriptionOptions::new().filter(|price: &Price| price.0.is_multiple_of(2));
         let reader = system.events().subscribe_with(even());
         let actor = system.spawn(listener(&log)).await.unwrap();
         system.events().subscribe_actor_with(&actor.recipient(), even());

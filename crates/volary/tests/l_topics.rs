@@ -156,7 +156,7 @@ fn l20_what_is_lost_while_the_actor_reads_is_counted_exactly_and_in_order() {
         system.topics().subscribe_with("prices", &actor, few).unwrap();
         for cents in 0..60 {
             system.topics().publish("prices", Price(cents)).unwrap();
-            if env.random() % 3 == 0 {
+            if env.random().is_multiple_of(3) {
                 system.sleep(MOMENT).await;
             }
         }
