@@ -6,6 +6,7 @@ use std::future::Future;
 
 use crate::dormant::Dormancy;
 use crate::fragile::Fragility;
+use crate::lanes::Lanes;
 use crate::latch::Latch;
 use crate::peer::{Address, Peer};
 use crate::tally::Tally;
@@ -35,6 +36,28 @@ pub trait Stashing: Peer {
     fn put(hoarder: &Self::Hoarder, value: u64);
     /// Tells it to open.
     fn open(hoarder: &Self::Hoarder);
+}
+
+/// How a router spreads numbers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Spread {
+    /// One actor after the other, or whatever comes nearest.
+    InTurn,
+    /// The same number to the same actor.
+    ByKey,
+}
+
+/// A router: one address before several actors.
+pub trait Routing: Peer {
+    /// A router over `ROUTEES` actors, each of which adds up the numbers it
+    /// gets and counts them in a lane of its own.
+    type Router: Address;
+    /// Whether it can spread by key.
+    const HASHES: bool;
+    /// Starts a `Router`.
+    fn router(&self, spread: Spread, lanes: &'static Lanes) -> impl Future<Output = Self::Router> + Send;
+    /// Tells one of them a number; must not wait.
+    fn route(router: &Self::Router, value: u64);
 }
 
 /// Passivation: state is let go of, and comes back with a message.

@@ -10,6 +10,7 @@ mod features;
 mod fragile;
 mod histogram;
 mod host;
+mod lanes;
 mod latch;
 mod measure;
 mod memory;

@@ -14,6 +14,8 @@ pub const FAN_OUT: usize = 10_000;
 pub const SUBSCRIBERS: usize = 10_000;
 /// How many listen to the events of `events`.
 pub const LISTENERS: usize = 100;
+/// How many actors a router has in `router`.
+pub const ROUTEES: usize = 16;
 /// The arrival rate of `hog`.
 pub const HOG_RATE: f64 = 20_000.0;
 
@@ -112,6 +114,8 @@ pub const WORKLOADS: &[Workload] = &[
     rate("topic", 10 * M, M),
     rate("events", 10 * M, M),
     rate("stream", 10 * M, M),
+    rate("router", 10 * M, M),
+    rate("router/hash", 10 * M, M),
 ];
 
 /// The helper runs: the capacity of the open-loop path per payload.

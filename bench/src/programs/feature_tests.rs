@@ -64,6 +64,16 @@ fn what_is_stashed_comes_back() {
 }
 
 #[test]
+fn a_router_loses_nothing() {
+    let all = ["volary", "kameo", "ractor"];
+    let offered = all.into_iter().filter(|name| *name != "kameo" || cfg!(feature = "kameo-pool"));
+    assert_eq!(offered_by("router"), offered.collect::<Vec<_>>());
+    run_everywhere("router");
+    assert_eq!(offered_by("router/hash"), ["volary", "ractor"]);
+    run_everywhere("router/hash");
+}
+
+#[test]
 fn a_crowd_sleeps_and_wakes() {
     assert_eq!(offered_by("passivation"), ["volary", "tokio"]);
     run_everywhere("passivation");

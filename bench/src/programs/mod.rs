@@ -12,6 +12,7 @@ mod lifecycle;
 pub mod passivation;
 pub mod publish;
 pub mod restart;
+pub mod router;
 pub mod stash;
 pub mod stream;
 mod tell;

@@ -20,10 +20,12 @@ mod dispatch;
 mod env;
 mod events;
 mod extension;
+pub mod groups;
 mod intercept;
 mod mailbox;
 mod passivation;
 mod reference;
+pub mod routing;
 mod scheduler;
 mod streams;
 mod supervision;
@@ -52,15 +54,17 @@ pub use events::{
     RejectionUnheard, SlowHandler, SubscriberInfo, SubscriberLagged, Subscription, SubscriptionOptions, Terminated,
 };
 pub use extension::{Dependency, DependencyBytes, DependencyError, DependencyKinds, ReadDependencies};
+pub use groups::{Group, GroupChanged, Groups, JoinError};
 pub use intercept::{Arriving, Departing, Handled, Interceptor, Outcome, Verdict};
 pub use mailbox::{Fair, INLINE_BYTES, Letter, Mailbox, MailboxKind, Priority, StablePriority};
 pub use passivation::{Eviction, EvictionError, Passivation};
 pub use reference::foreign;
 pub use reference::{
     Accepts, ActorId, ActorRef, ActorStatus, Ask, AskAll, AskError, AskFuture, Covers, Cycle, Recipient, RemoteError,
-    ReplyTo, SendError, SendFuture, Spawn, SpawnError, SpawnFuture, TapError, Tapped, Target, TellAllError, TellError,
-    Termination, WeakRef,
+    ReplyTo, SendError, SendFuture, Spawn, SpawnError, SpawnFuture, Takes, TapError, Tapped, Target, TellAllError,
+    TellError, Termination, WeakRef,
 };
+pub use routing::{RouteeLost, Router, RouterResized};
 pub use scheduler::{Schedule, ScheduleError, ScheduleFailed, ScheduleId, ScheduleOnce, ScheduleRepeating, Scheduler};
 pub use streams::{
     ActorSink, Attach, Attached, StreamClosed, StreamEnd, StreamError, StreamReply, Streaming, TrySendItemError,

@@ -18,6 +18,8 @@
 //!   end of life.
 //! - Faults: kameo's supervision, see `restart.rs`. It has no stash and no
 //!   passivation.
+//! - Routers: the pool of `kameo_actors`, with the feature `kameo-pool`; see
+//!   `router.rs`.
 
 /// An actor which is its own start argument, as `#[derive(Actor)]` makes it.
 macro_rules! actor {
@@ -36,6 +38,8 @@ macro_rules! actor {
 mod actors;
 mod publish;
 mod restart;
+#[cfg(feature = "kameo-pool")]
+mod router;
 mod skynet;
 mod stream;
 
@@ -63,7 +67,14 @@ pub const CONTENDER: Contender = Contender {
 };
 
 fn bench(workload: &str) -> Option<Bench> {
-    programs::restart::bench::<Kameo>(workload).or_else(|| programs::publish::topic::<Kameo>(workload)).or_else(|| programs::stream::bench::<Kameo>(workload)).or_else(|| programs::bench::<Kameo>(workload))
+    #[cfg(feature = "kameo-pool")]
+    if let Some(bench) = programs::router::bench::<Kameo>(workload) {
+        return Some(bench);
+    }
+    programs::restart::bench::<Kameo>(workload)
+        .or_else(|| programs::publish::topic::<Kameo>(workload))
+        .or_else(|| programs::stream::bench::<Kameo>(workload))
+        .or_else(|| programs::bench::<Kameo>(workload))
 }
 
 /// kameo on its tokio runtime.

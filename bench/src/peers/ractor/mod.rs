@@ -20,6 +20,7 @@
 //!   allocations).
 //! - Faults: a supervisor that spawns another, see `restart.rs`. ractor has no
 //!   stash and no passivation.
+//! - Routers: the factory, see `router.rs`.
 
 /// Start arguments become the state.
 macro_rules! starts_with {
@@ -41,6 +42,7 @@ macro_rules! starts_with {
 mod actors;
 mod publish;
 mod restart;
+mod router;
 mod skynet;
 
 use std::future::Future;
@@ -69,7 +71,10 @@ pub const CONTENDER: Contender = Contender {
 };
 
 fn bench(workload: &str) -> Option<Bench> {
-    programs::restart::bench::<Ractor>(workload).or_else(|| programs::publish::topic::<Ractor>(workload)).or_else(|| programs::bench::<Ractor>(workload))
+    programs::restart::bench::<Ractor>(workload)
+        .or_else(|| programs::router::bench::<Ractor>(workload))
+        .or_else(|| programs::publish::topic::<Ractor>(workload))
+        .or_else(|| programs::bench::<Ractor>(workload))
 }
 
 /// ractor on its tokio runtime.

@@ -12,12 +12,14 @@
 //! - Registry: the name given when spawning.
 //! - Timers: `Scheduler::once` and `Schedule::cancel`.
 //! - skynet: nodes are children of their parents, as the tree suggests.
-//! - Faults, stash and passivation: see `restart.rs`, `stash.rs`, `passivation.rs`; the simulator: `sim.rs`.
+//! - Faults, stash, passivation and routers: see `restart.rs`, `stash.rs`,
+//!   `passivation.rs`, `router.rs`; the simulator: `sim.rs`.
 
 mod actors;
 mod passivation;
 mod publish;
 mod restart;
+mod router;
 #[cfg(feature = "sim")]
 mod sim;
 mod skynet;
@@ -54,8 +56,12 @@ fn bench(workload: &str) -> Option<Bench> {
     }
     programs::restart::bench::<Volary>(workload)
         .or_else(|| programs::stash::bench::<Volary>(workload))
+        .or_else(|| programs::router::bench::<Volary>(workload))
         .or_else(|| programs::passivation::bench::<Volary>(workload))
-        .or_else(|| programs::publish::topic::<Volary>(workload)).or_else(|| programs::publish::events::<Volary>(workload)).or_else(|| programs::stream::bench::<Volary>(workload)).or_else(|| programs::bench::<Volary>(workload))
+        .or_else(|| programs::publish::topic::<Volary>(workload))
+        .or_else(|| programs::publish::events::<Volary>(workload))
+        .or_else(|| programs::stream::bench::<Volary>(workload))
+        .or_else(|| programs::bench::<Volary>(workload))
 }
 
 /// Volary on its tokio runtime.

@@ -47,12 +47,12 @@ impl<A> Context<A> {
     }
 
     /// What goes with a message that this handler puts aside.
-    pub(super) fn envelope(&self) -> Envelope {
+    pub(crate) fn envelope(&self) -> Envelope {
         carrying(self.origin())
     }
 
     /// Who sent the message being handled, and the time it was given.
-    pub(super) fn origin(&self) -> Envelope {
+    pub(crate) fn origin(&self) -> Envelope {
         let deadline = Host::with(|host| self.here.system().current_deadline(host)).unwrap_or(0);
         Envelope {
             sender: self.sender,

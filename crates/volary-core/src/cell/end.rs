@@ -1,14 +1,16 @@
 //! The last step of an actor's life, and who hears of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::header::{CellRef, Header};
 use super::lifecycle::{Alive, Phase, abort_tasks, cancel_alarm, drop_actor};
 use super::state::{HELD, PAUSED, SUSPENDED};
-use super::{Links, Watcher, supervise};
+use super::{Links, Membership, Watcher, supervise};
 use crate::actor::Fault;
 use crate::dispatch::{Ending, Host, discard, wake};
 use crate::events::{DeadReason, Lifecycle};
+use crate::groups::Key;
 use crate::mailbox::{Incoming, Peek};
 use crate::reference::StartError;
 use crate::sync::Spin;
@@ -39,7 +41,7 @@ pub(super) fn end(cell: &Header, host: &Host) -> Alive {
     // Everything below still needs the memory, and so does whoever looks at the cell in this turn.
     let keep = cell.to_ref();
     host.mourn(cell.to_ref());
-    let (watchers, watching, mourners, subscriptions) = match cell.extras_if_any() {
+    let (watchers, watching, mourners, memberships) = match cell.extras_if_any() {
         None => Default::default(),
         Some(extras) => {
             let mut links = extras.links.lock();
@@ -48,13 +50,11 @@ pub(super) fn end(cell: &Header, host: &Host) -> Alive {
                 std::mem::take(&mut links.watchers),
                 std::mem::take(&mut links.watching),
                 std::mem::take(&mut links.mourners),
-                std::mem::take(&mut links.subscriptions),
+                take_memberships(&mut links),
             )
         }
     };
-    for subscription in subscriptions {
-        subscription.leave();
-    }
+    leave(cell, memberships);
     for other in watching.into_values() {
         let _me = other.with_links(|links| links.watchers.remove(&cell.id));
     }
@@ -74,7 +74,7 @@ pub(super) fn end(cell: &Header, host: &Host) -> Alive {
     }
     if let Some(extras) = cell.extras_if_any() {
         // Made or filled late, between the first look and the death.
-        let (watchers, mourners, subscriptions, starter, start_fault) = {
+        let (watchers, mourners, memberships, starter, start_fault) = {
             let mut links = extras.links.lock();
             links.ended = true;
             let starter = links.starter.take();
@@ -86,15 +86,13 @@ pub(super) fn end(cell: &Header, host: &Host) -> Alive {
             (
                 std::mem::take(&mut links.watchers),
                 std::mem::take(&mut links.mourners),
-                std::mem::take(&mut links.subscriptions),
+                take_memberships(&mut links),
                 starter,
                 fault,
             )
         };
+        leave(cell, memberships);
         notify(cell, watchers);
-        for subscription in subscriptions {
-            subscription.leave();
-        }
         if let Some(starter) = starter {
             let stopped = || StartError {
                 attempts: 1,
@@ -169,6 +167,32 @@ fn notify(cell: &Header, watchers: BTreeMap<u64, Watcher>) {
     for watcher in watchers.into_values() {
         crate::reference::post_terminated(cell, &watcher);
     }
+}
+
+/// What an ended actor is to be taken off.
+#[derive(Default)]
+struct Memberships {
+    groups: BTreeSet<Key>,
+    subscriptions: Vec<Arc<dyn Membership>>,
+}
+
+fn take_memberships(links: &mut Links) -> Memberships {
+    Memberships {
+        groups: std::mem::take(&mut links.groups),
+        subscriptions: std::mem::take(&mut links.subscriptions),
+    }
+}
+
+fn leave(cell: &Header, memberships: Memberships) {
+    for subscription in memberships.subscriptions {
+        subscription.leave();
+    }
+    if memberships.groups.is_empty() {
+        return;
+    }
+    let register = cell.system().groups();
+    register.ended(memberships.groups, cell);
+    register.announce(cell.system().events());
 }
 
 /// True: it was the last child.

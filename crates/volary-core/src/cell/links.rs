@@ -3,7 +3,7 @@
 //! Made on first use, so that an idle leaf pays one pointer for all of it.
 
 use std::any::TypeId;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -14,6 +14,7 @@ use super::{BehaviourTable, CellRef, Header};
 use crate::actor::{Fault, Reentrancy, Tap};
 use crate::dispatch::{Elastic, contain};
 use crate::extension::Dependencies;
+use crate::groups::Key;
 use crate::intercept::Layers;
 use crate::mailbox::{Bound, Letter, Mailbox, MessageTable};
 use crate::reference::foreign::Foreign;
@@ -53,6 +54,8 @@ pub(crate) struct Links {
     pub(crate) watchers: BTreeMap<u64, Watcher>,
     /// Actors that this one watches. A `Terminated` of anybody else is out of date.
     pub(crate) watching: BTreeMap<u64, CellRef>,
+    /// Groups that it is a member of or watches, or was and did.
+    pub(crate) groups: BTreeSet<Key>,
     /// Whoever waits for the end from outside.
     pub(crate) mourners: Vec<(u64, Waker)>,
     pub(crate) next_mourner: u64,

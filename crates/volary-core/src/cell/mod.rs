@@ -39,8 +39,8 @@ pub(crate) use request::{Asked, RequestHandle};
 pub(crate) use serve::Served;
 pub(crate) use timed::{Plan, TimerName};
 pub use typed::MessageList;
+pub(crate) use typed::{Relay, cell_table, create, relay_table};
 pub use typed::{absent_table, message_table};
-pub(crate) use typed::{cell_table, create};
 pub(crate) use waker::{grace_waker, idle_waker, waker_of};
 
 #[cfg(all(test, not(any(volary_loom, volary_shuttle))))]

@@ -244,13 +244,7 @@ pub const fn absent_table<M: Message>() -> &'static MessageTable {
     const {
         &MessageTable {
             run: discard_absent,
-            discard: discard::<M>,
-            view: view::<M>,
-            unbox: unbox::<M>,
-            words: payload_words::<M>(),
-            kind: RecordKind::Message,
-            message: TypeId::of::<M>,
-            name: type_name::<M>,
+            ..other_table::<M>()
         }
     }
 }
@@ -259,6 +253,30 @@ unsafe fn discard_absent(cell: &Header, _: &Host, incoming: Incoming) -> Step {
     // SAFETY: as in `run`.
     unsafe { incoming.discard(cell, DeadReason::Nobody) };
     Step::Done
+}
+
+/// The table of message `M` to an actor that hands on what it has no handler for.
+pub(crate) const fn relay_table<A: Relay<M>, M: Message>() -> &'static MessageTable {
+    const {
+        &MessageTable {
+            run: run::<A, M, Relayed>,
+            ..other_table::<M>()
+        }
+    }
+}
+
+/// What is the same for everybody who has no handler for `M`.
+const fn other_table<M: Message>() -> MessageTable {
+    MessageTable {
+        run: discard_absent,
+        discard: discard::<M>,
+        view: view::<M>,
+        unbox: unbox::<M>,
+        words: payload_words::<M>(),
+        kind: RecordKind::Message,
+        message: TypeId::of::<M>,
+        name: type_name::<M>,
+    }
 }
 
 /// The table of message `M` from a timer of actor `A`.
@@ -331,6 +349,32 @@ impl<A: Respond<M>, M: Message> Conduct<A, M> for Own {
         ctx: &'a mut Context<A>,
     ) -> impl Future<Output = Result<(), Fault>> + Send + 'a {
         actor.respond(message, reply, ctx)
+    }
+}
+
+/// An actor that hands messages on to others, whatever they are. Not a handler: those are chosen message by message,
+/// and this is for all that somebody else takes.
+pub(crate) trait Relay<M: Message>: Actor {
+    fn relay(&mut self, message: M, reply: ReplyTo<M::Reply, M::Rejection>, ctx: &mut Context<Self>);
+}
+
+struct Relayed;
+
+impl<A: Relay<M>, M: Message> Conduct<A, M> for Relayed {
+    const IMMEDIATE: bool = false;
+
+    fn now(_: &mut A, _: M, _: &mut Context<A>) -> Result<M::Reply, Failure<M::Rejection>> {
+        unreachable!("only called where IMMEDIATE says so")
+    }
+
+    fn later<'a>(
+        actor: &'a mut A,
+        message: M,
+        reply: ReplyTo<M::Reply, M::Rejection>,
+        ctx: &'a mut Context<A>,
+    ) -> impl Future<Output = Result<(), Fault>> + Send + 'a {
+        actor.relay(message, reply, ctx);
+        std::future::ready(Ok(()))
     }
 }
 

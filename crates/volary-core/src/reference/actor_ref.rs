@@ -86,6 +86,15 @@ impl<T: Target> ActorRef<T> {
         StandIn::of(&self.cell)
     }
 
+    /// The function table of `M` for whoever this leads to.
+    #[inline]
+    pub(crate) fn table_for<M: Message>(&self) -> &'static MessageTable
+    where
+        T: Accepts<M>,
+    {
+        T::table(self.via)
+    }
+
     /// Sends a message and goes on. Never blocks, never waits.
     ///
     /// ```

@@ -8,13 +8,14 @@
 
 use std::fmt;
 use std::future::{Future, IntoFuture};
+use std::ops::Deref;
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::cycle;
-use super::errors::{AskError, RemoteError};
+use super::errors::AskError;
 use super::post::{envelope_from_here, post};
 use super::reply_slot::ReplySlot;
 use super::reply_to::Answer;
@@ -91,30 +92,11 @@ impl<'a, M: Message> IntoFuture for Ask<'a, M> {
 
     #[inline]
     fn into_future(self) -> AskFuture<'a, M> {
-        let system = self.target.system();
-        let mut envelope = envelope_from_here(self.target);
-        let mut patience = self.timeout.map_or_else(|| system.ask_patience(), nanos).max(1);
-        if envelope.deadline != 0 {
-            let left = envelope.deadline.saturating_sub(system.now().nanos());
-            if left == 0 {
-                // Nobody waits for what it would lead to.
-                envelope.drop_carried();
-                drop(self.message);
-                system.count_refused();
-                return AskFuture::new(self.target, State::Late);
-            }
-            patience = patience.min(left);
-        }
-        let slot = ReplySlot::take(patience, system.number);
-        envelope.reply = Some(slot);
-        envelope.deadline = 0; // the slot knows
-        let state = match post(self.target, self.table, envelope, self.message) {
-            Ok(()) => State::Fresh(slot),
+        let state = match pose(self.target, self.table, self.message, self.timeout) {
+            Ok(state) => state,
             Err((refusal, message)) => {
                 let reason = Host::refusal();
-                system.count_refused();
-                // SAFETY: the record was not written, so both shares are still ours.
-                unsafe { ReplySlot::free(slot) };
+                self.target.system().count_refused();
                 drop(message); // the user's code, and last
                 match refusal {
                     Refusal::Intercepted => State::Intercepted(reason),
@@ -122,7 +104,42 @@ impl<'a, M: Message> IntoFuture for Ask<'a, M> {
                 }
             }
         };
-        AskFuture::new(self.target, state)
+        AskFuture(Asking::new(self.target, state))
+    }
+}
+
+/// Puts a question into the mailbox; refused, it comes back.
+#[inline]
+fn pose<M: Message>(
+    target: &CellRef,
+    table: &'static MessageTable,
+    message: M,
+    timeout: Option<Duration>,
+) -> Result<State, (Refusal, M)> {
+    let system = target.system();
+    let mut envelope = envelope_from_here(target);
+    let mut patience = timeout.map_or_else(|| system.ask_patience(), nanos).max(1);
+    if envelope.deadline != 0 {
+        let left = envelope.deadline.saturating_sub(system.now().nanos());
+        if left == 0 {
+            // Nobody waits for what it would lead to.
+            envelope.drop_carried();
+            drop(message);
+            system.count_refused();
+            return Ok(State::Late);
+        }
+        patience = patience.min(left);
+    }
+    let slot = ReplySlot::take(patience, system.number);
+    envelope.reply = Some(slot);
+    envelope.deadline = 0; // the slot knows
+    match post(target, table, envelope, message) {
+        Ok(()) => Ok(State::Fresh(slot)),
+        Err(refused) => {
+            // SAFETY: the record was not written, so both shares are still ours.
+            unsafe { ReplySlot::free(slot) };
+            Err(refused)
+        }
     }
 }
 
@@ -150,8 +167,54 @@ enum State {
 ///
 /// Named, not boxed, so an ask allocates nothing.
 #[must_use = "futures do nothing unless polled"]
-pub struct AskFuture<'a, M: Message> {
-    target: &'a CellRef,
+pub struct AskFuture<'a, M: Message>(Asking<&'a CellRef, M>);
+
+impl<M: Message> Future for AskFuture<'_, M> {
+    type Output = Answer<M::Reply, M::Rejection>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(task)
+    }
+}
+
+impl<M: Message> fmt::Debug for AskFuture<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AskFuture")
+            .field("target", &self.0.target.path())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The target of an ask that nobody else keeps.
+pub(crate) struct Kept(CellRef);
+
+impl Deref for Kept {
+    type Target = CellRef;
+    fn deref(&self) -> &CellRef {
+        &self.0
+    }
+}
+
+/// An ask that keeps its target, for askers that were given it for a moment only.
+pub(crate) type KeptAsk<M> = Asking<Kept, M>;
+
+impl<M: Message> KeptAsk<M> {
+    /// Asks; a message that is refused comes back and is not counted.
+    pub(crate) fn begin(
+        target: &CellRef,
+        table: &'static MessageTable,
+        message: M,
+        timeout: Option<Duration>,
+    ) -> Result<Self, (Refusal, M)> {
+        let state = pose(target, table, message, timeout)?;
+        Ok(Asking::new(Kept(target.clone()), state))
+    }
+}
+
+/// An ask under way, by whatever leads to its target.
+pub(crate) struct Asking<C: Deref<Target = CellRef>, M: Message> {
+    target: C,
     state: State,
     timer: Option<TimerId>,
     /// The actor whose handler waits here, for finding cycles.
@@ -160,13 +223,13 @@ pub struct AskFuture<'a, M: Message> {
 }
 
 // SAFETY: the slot's asker share may move between threads; the answer is `Send`.
-unsafe impl<M: Message> Send for AskFuture<'_, M> {}
+unsafe impl<C: Deref<Target = CellRef> + Send, M: Message> Send for Asking<C, M> {}
 // SAFETY: nothing can be done with a shared reference to it.
-unsafe impl<M: Message> Sync for AskFuture<'_, M> {}
+unsafe impl<C: Deref<Target = CellRef> + Sync, M: Message> Sync for Asking<C, M> {}
 
-impl<M: Message> Unpin for AskFuture<'_, M> {}
+impl<C: Deref<Target = CellRef>, M: Message> Unpin for Asking<C, M> {}
 
-impl<M: Message> Future for AskFuture<'_, M> {
+impl<C: Deref<Target = CellRef>, M: Message> Future for Asking<C, M> {
     type Output = Answer<M::Reply, M::Rejection>;
 
     #[inline]
@@ -179,7 +242,7 @@ impl<M: Message> Future for AskFuture<'_, M> {
                     return Poll::Pending;
                 };
                 self.state = State::Waiting(slot);
-                start(self.target);
+                start(&self.target);
                 // SAFETY: the asker's share keeps the slot alive.
                 if unsafe { slot.as_ref() }.is_complete() {
                     progress.made();
@@ -195,10 +258,7 @@ impl<M: Message> Future for AskFuture<'_, M> {
                 Poll::Ready(Err(match refusal {
                     Refusal::Closed => AskError::Stopped,
                     Refusal::Full | Refusal::Denied | Refusal::Intercepted => AskError::Full,
-                    Refusal::Unsendable => AskError::Remote(Box::new(RemoteError::Codec {
-                        name: std::any::type_name::<M>().to_owned(),
-                        why: "it is not registered with the remoting".to_owned(),
-                    })),
+                    Refusal::Unsendable => AskError::unsendable::<M>(),
                 }))
             }
             State::Intercepted(reason) => {
@@ -278,9 +338,9 @@ fn inline_turn(target: &CellRef, host: &Host) {
     }
 }
 
-impl<'a, M: Message> AskFuture<'a, M> {
-    fn new(target: &'a CellRef, state: State) -> Self {
-        AskFuture {
+impl<C: Deref<Target = CellRef>, M: Message> Asking<C, M> {
+    fn new(target: C, state: State) -> Self {
+        Asking {
             target,
             state,
             timer: None,
@@ -290,7 +350,7 @@ impl<'a, M: Message> AskFuture<'a, M> {
     }
 }
 
-impl<M: Message> AskFuture<'_, M> {
+impl<C: Deref<Target = CellRef>, M: Message> Asking<C, M> {
     fn wait(&mut self, slot: NonNull<ReplySlot>, task: &mut Context<'_>) -> Poll<Answer<M::Reply, M::Rejection>> {
         // SAFETY: we are the asker, the types are those of the record, and after `Ready` the slot
         // is forgotten.
@@ -300,8 +360,7 @@ impl<M: Message> AskFuture<'_, M> {
         }
         // SAFETY: pending, so our share still keeps the slot.
         let shared = unsafe { slot.as_ref() };
-        let system = self.target.system();
-        let now = system.now();
+        let now = self.target.system().now();
         if shared.deadline() == 0 {
             shared.stamp((now + Duration::from_nanos(shared.patience())).nanos());
             if let Some(cycle) = self.note_and_follow() {
@@ -313,6 +372,7 @@ impl<M: Message> AskFuture<'_, M> {
             let after = Duration::from_nanos(shared.patience());
             return self.give_up(slot, AskError::Timeout { after });
         }
+        let system = self.target.system();
         // The waker may be another one than last time.
         if let Some(timer) = self.timer.take() {
             system.timers().cancel(timer);
@@ -329,7 +389,7 @@ impl<M: Message> AskFuture<'_, M> {
         })
         .flatten()?;
         cycle::note(&asker, self.target.id);
-        let found = cycle::find(&asker, self.target);
+        let found = cycle::find(&asker, &self.target);
         self.asker = Some(asker);
         found
     }
@@ -355,7 +415,7 @@ impl<M: Message> AskFuture<'_, M> {
     }
 }
 
-impl<M: Message> Drop for AskFuture<'_, M> {
+impl<C: Deref<Target = CellRef>, M: Message> Drop for Asking<C, M> {
     #[inline]
     fn drop(&mut self) {
         let slot = match self.state {
@@ -372,13 +432,5 @@ impl<M: Message> Drop for AskFuture<'_, M> {
         self.end();
         // SAFETY: we are the asker and forget the slot.
         drop(unsafe { ReplySlot::close::<Answer<M::Reply, M::Rejection>>(slot) });
-    }
-}
-
-impl<M: Message> fmt::Debug for AskFuture<'_, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AskFuture")
-            .field("target", &self.target.path())
-            .finish_non_exhaustive()
     }
 }

@@ -27,6 +27,9 @@ pub enum TellError<M> {
     Refused(M),
     /// The receiver lives elsewhere, and the message cannot be written for other machines: register its type.
     Unsendable(M),
+    /// A router could not tell whose it is: its key function panicked on this message. That is a bug of the key
+    /// function, reported as a fault of the router; another attempt ends the same way.
+    Unroutable(M),
 }
 
 impl<M> TellError<M> {
@@ -50,7 +53,8 @@ impl<M> TellError<M> {
             TellError::Stopped(message)
             | TellError::Full(message)
             | TellError::Refused(message)
-            | TellError::Unsendable(message) => message,
+            | TellError::Unsendable(message)
+            | TellError::Unroutable(message) => message,
         }
     }
 
@@ -73,6 +77,7 @@ impl<M> fmt::Debug for TellError<M> {
             TellError::Full(_) => write!(f, "Full({name})"),
             TellError::Refused(_) => write!(f, "Refused({name})"),
             TellError::Unsendable(_) => write!(f, "Unsendable({name})"),
+            TellError::Unroutable(_) => write!(f, "Unroutable({name})"),
         }
     }
 }
@@ -88,6 +93,7 @@ impl<M> fmt::Display for TellError<M> {
                 "the receiver lives on another node, and {} cannot be sent there: register it with the remoting",
                 std::any::type_name::<M>()
             ),
+            TellError::Unroutable(_) => f.write_str("the router's key function panicked on the message"),
         }
     }
 }
@@ -194,6 +200,16 @@ pub enum AskError<R: Rejection = Infallible> {
     /// Waiting would never end: the actors named wait for each other.
     #[error("{0}")]
     Cycle(Cycle),
+}
+
+impl<R: Rejection> AskError<R> {
+    /// The target lives elsewhere, and `M` cannot be written.
+    pub(crate) fn unsendable<M>() -> Self {
+        AskError::Remote(Box::new(RemoteError::Codec {
+            name: std::any::type_name::<M>().to_owned(),
+            why: "it is not registered with the remoting".to_owned(),
+        }))
+    }
 }
 
 /// What can go wrong between two nodes.

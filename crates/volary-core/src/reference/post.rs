@@ -26,6 +26,21 @@ pub(crate) fn post<M: Message>(
     write(cell, table, envelope, message, None, cell)
 }
 
+/// Queues a message and sees to it that the actor runs. Refused, it comes back and is not counted.
+#[inline]
+pub(crate) fn offer<M: Message>(
+    cell: &Header,
+    table: &'static MessageTable,
+    envelope: Envelope,
+    message: M,
+) -> Result<(), (Refusal, M)> {
+    post(cell, table, envelope, message)?;
+    if cell.state.mail() {
+        cell.schedule();
+    }
+    Ok(())
+}
+
 /// Queues a message that no bound applies to, such as `Terminated`.
 pub(crate) fn post_exempt<M>(
     cell: &Header,

@@ -92,7 +92,7 @@ impl<T: Send + 'static, R: Rejection> ReplyTo<T, R> {
     }
 
     /// Something between the nodes went wrong.
-    pub(super) fn end_remotely(mut self, error: RemoteError) {
+    pub(crate) fn end_remotely(mut self, error: RemoteError) {
         if let Some(slot) = self.slot.take() {
             answer::<T, R>(slot, Err(AskError::Remote(Box::new(error))));
         }

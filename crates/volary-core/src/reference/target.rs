@@ -47,7 +47,8 @@ pub trait Accepts<M: Message>: Target {
     fn table(via: Self::Via) -> &'static MessageTable;
 }
 
-impl<A: Respond<M>, M: Message> Accepts<M> for A {
+// `Actor` is said once more so that the compiler sees that targets which are no actors are not meant here.
+impl<A: Actor + Respond<M>, M: Message> Accepts<M> for A {
     #[inline]
     fn table((): ()) -> &'static MessageTable {
         message_table::<A, M>()

@@ -16,6 +16,7 @@ use crate::dispatch::{Elastic, Host, Pool};
 use crate::env::{Driver, Env, Observed, What};
 use crate::events::EventStream;
 use crate::extension::Extensions;
+use crate::groups::Register;
 use crate::intercept::Layers;
 use crate::mailbox::BLOCK_BYTES;
 use crate::passivation::{Eviction, Keeper};
@@ -74,6 +75,7 @@ pub(crate) struct SystemCore {
     pub(super) timers: Arc<Timers>,
     pub(super) directory: Directory,
     schedules: Book,
+    groups: Register,
     pub(super) events: EventStream,
     topics: TopicBook,
     pub(super) counters: Counters,
@@ -205,6 +207,7 @@ impl SystemCore {
             timers: parts.timers,
             directory: Directory::new(ids),
             schedules: Book::new(),
+            groups: Register::default(),
             events: EventStream::default(),
             topics: TopicBook::default(),
             counters: Counters::default(),
@@ -263,6 +266,10 @@ impl SystemCore {
 
     pub(crate) fn topics(&self) -> &TopicBook {
         &self.topics
+    }
+
+    pub(crate) fn groups(&self) -> &Register {
+        &self.groups
     }
 
     pub(crate) fn events(&self) -> &EventStream {

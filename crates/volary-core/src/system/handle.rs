@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::builder::SystemBuilder;
 use super::core::SystemCore;
-use super::metrics::Metrics;
+use super::metrics::{Metrics, count};
 use super::problem::StopError;
 use super::settings::Settings;
 use super::stop::stop;
@@ -76,6 +76,23 @@ impl ActorSystem {
 
     pub(crate) fn from_core(core: Arc<SystemCore>) -> Self {
         ActorSystem { core }
+    }
+
+    pub(crate) fn core(&self) -> &SystemCore {
+        &self.core
+    }
+
+    pub(crate) fn register(&self) -> &crate::groups::Register {
+        self.core.groups()
+    }
+
+    /// The parent of what users start; `None` once the system has gone down.
+    pub(crate) fn user_guardian(&self) -> Option<CellRef> {
+        self.core.guardians().map(|guardians| guardians.user)
+    }
+
+    pub(crate) fn count_routee_lost(&self) {
+        count(&self.core.counters.routees_lost);
     }
 
     /// Begins to build a system. Names follow the rules of actor names.
@@ -183,7 +200,7 @@ impl ActorSystem {
         P: Product,
         F: Fn() -> P + Send + Sync + 'static,
     {
-        Spawn::new(self.core.guardians().map(|guardians| guardians.user), factory)
+        Spawn::new(self.user_guardian(), factory)
     }
 
     /// The actor at a path, if there is one and it is an `A`: whoever lives there now.

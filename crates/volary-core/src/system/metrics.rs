@@ -14,6 +14,7 @@ pub(crate) struct Counters {
     pub(crate) high_water: AtomicU64,
     pub(crate) passivated: AtomicU64,
     pub(crate) woken: AtomicU64,
+    pub(crate) routees_lost: AtomicU64,
 }
 
 pub(crate) fn count(counter: &AtomicU64) -> u64 {
@@ -53,6 +54,8 @@ pub struct Metrics {
     pub passivated: u64,
     /// Passivated actors that were started for a message.
     pub woken: u64,
+    /// Routees that ended without being told to by their router.
+    pub routees_lost: u64,
     /// Timers that are pending.
     pub timers: usize,
     /// Schedules that have not ended.
@@ -69,6 +72,7 @@ impl Counters {
         Metrics {
             passivated: get(&self.passivated),
             woken: get(&self.woken),
+            routees_lost: get(&self.routees_lost),
             dead_letters: get(&self.dead_letters),
             refused: get(&self.refused),
             late_replies: get(&self.late_replies),

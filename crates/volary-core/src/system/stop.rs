@@ -169,6 +169,7 @@ impl Drop for Unfinished {
         let count = core.directory().len().saturating_sub(3);
         core.stopping.report(StopProblem::RuntimeGone { count });
         core.keeper().forget_all();
+        core.groups().forget_all();
         *core.guardians.lock() = None;
         core.env().retire();
         core.stopping.finish();
@@ -189,6 +190,7 @@ pub(crate) fn abandon(core: &Arc<SystemCore>) {
     drop(core.shutdown.abandon(core.now()));
     let count = all.len().saturating_sub(3);
     core.keeper().forget_all();
+    core.groups().forget_all();
     core.env().retire();
     core.stopping.report(StopProblem::RuntimeGone { count });
     core.stopping.finish();

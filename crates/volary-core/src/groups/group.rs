@@ -1,0 +1,393 @@
+//! The handles: all groups of a system, and one of them.
+
+use std::any::TypeId;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::changed::GroupChanged;
+use super::error::JoinError;
+use super::register::Key;
+use crate::actor::{Actor, Context, Message};
+use crate::cell::Header;
+use crate::cell::state::DEAD;
+use crate::reference::{Accepts, ActorRef, Recipient, Target};
+use crate::routing::{AskEach, Broadcast};
+use crate::system::ActorSystem;
+
+/// The groups of a system, or those of a scope in it; see [`ActorSystem::groups`].
+///
+/// ```
+/// # use volary_core::*;
+/// # struct Worker; impl Actor for Worker {}
+/// # fn f(system: &ActorSystem, worker: &ActorRef<Worker>) -> Result<(), groups::JoinError> {
+/// let groups = system.groups();
+/// groups.of::<Worker>("workers").join(worker)?;
+/// assert_eq!(groups.names(), ["workers"]);
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct Groups {
+    system: ActorSystem,
+    scope: Arc<str>,
+}
+
+impl Groups {
+    /// The group of this name for references of this type: to an actor, to whoever speaks a protocol, or to whoever
+    /// [`Takes`](crate::Takes) a message. Groups of one name and several types have nothing to do with each other.
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # struct Worker; impl Actor for Worker {}
+    /// # struct Tick; impl Message for Tick { type Reply = (); type Rejection = std::convert::Infallible; }
+    /// # fn f(system: &ActorSystem) {
+    /// let workers = system.groups().of::<Worker>("workers");
+    /// let tickers = system.groups().of::<Takes<Tick>>("tickers"); // anybody who takes a `Tick`
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn of<T: Target>(&self, name: &str) -> Group<T> {
+        let key = Key {
+            scope: self.scope.clone(),
+            name: name.into(),
+            of: TypeId::of::<T>(),
+        };
+        Group {
+            system: self.system.clone(),
+            key,
+            target: PhantomData,
+        }
+    }
+
+    /// Groups of their own: names in one scope are not those of another.
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # struct Worker; impl Actor for Worker {}
+    /// # fn f(system: &ActorSystem) {
+    /// let workers = system.groups().scope("tenant-7").of::<Worker>("workers");
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn scope(&self, scope: &str) -> Groups {
+        Groups {
+            system: self.system.clone(),
+            scope: scope.into(),
+        }
+    }
+
+    /// The names of the groups that have members, in order.
+    ///
+    /// ```
+    /// # fn f(system: &volary_core::ActorSystem) { println!("{:?}", system.groups().names()); }
+    /// ```
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        self.system.register().names(&self.scope)
+    }
+}
+
+impl fmt::Debug for Groups {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Groups")
+            .field("scope", &self.scope)
+            .field("names", &self.names())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Actors under a common name. The handle is cheap, keeps nobody, and needs nobody to be in the group.
+///
+/// ```
+/// # use std::convert::Infallible;
+/// # use volary_core::*;
+/// # struct Worker(u32); impl Actor for Worker {}
+/// # #[derive(Clone)] struct Pause; impl Message for Pause { type Reply = u32; type Rejection = Infallible; }
+/// # impl SyncHandler<Pause> for Worker {
+/// #   fn handle(&mut self, _: Pause, _: &mut Context<Self>) -> Result<u32, Failure> { Ok(self.0) } }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let system = ActorSystem::builder("demo").start().await?;
+/// let workers = system.groups().of::<Worker>("workers");
+/// let one = system.spawn(|| Worker(1)).await?;
+/// workers.join(&one)?;
+/// assert_eq!(workers.broadcast(Pause).sent, 1);
+/// one.stop();
+/// one.terminated().await; // who ends leaves
+/// assert!(workers.is_empty());
+/// # system.stop().await?; Ok(()) }
+/// ```
+pub struct Group<T: Target> {
+    system: ActorSystem,
+    key: Key,
+    target: PhantomData<fn(T)>,
+}
+
+impl<T: Target> Group<T> {
+    /// The name.
+    ///
+    /// ```
+    /// # fn f<A: volary_core::Actor>(group: &volary_core::groups::Group<A>) { println!("{}", group.name()); }
+    /// ```
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.key.name
+    }
+
+    /// The scope; empty unless one was named.
+    ///
+    /// ```
+    /// # fn f<A: volary_core::Actor>(group: &volary_core::groups::Group<A>) { println!("{}", group.scope()); }
+    /// ```
+    #[must_use]
+    pub fn scope(&self) -> &str {
+        &self.key.scope
+    }
+
+    /// Makes an actor a member, until it leaves or ends. False: it was one already.
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # fn f<A: Actor>(group: &groups::Group<A>, actor: &ActorRef<A>) -> Result<(), groups::JoinError> {
+    /// group.join(actor)?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// The actor has ended, or lives in another system.
+    pub fn join(&self, actor: &ActorRef<T>) -> Result<bool, JoinError> {
+        let (cell, core) = (actor.cell(), self.system.core());
+        if cell.system().number != core.number {
+            return Err(JoinError::Elsewhere {
+                path: actor.path(),
+                system: cell.system().handle().name().to_owned(),
+            });
+        }
+        let register = core.groups();
+        let new = register.insert(&self.key, actor);
+        let there = cell.with_links(|links| {
+            // One that has no links yet cannot mark them when it ends; see `watch`.
+            if links.ended || cell.state.has(DEAD) {
+                return false;
+            }
+            links.groups.insert(self.key.clone());
+            true
+        });
+        if !there {
+            register.remove(&self.key, cell);
+        }
+        register.announce(core.events());
+        if there {
+            Ok(new)
+        } else {
+            Err(JoinError::Ended { path: actor.path() })
+        }
+    }
+
+    /// Ends a membership. False: there was none.
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # fn f<A: Actor>(group: &groups::Group<A>, actor: &ActorRef<A>) {
+    /// group.leave(actor);
+    /// # }
+    /// ```
+    #[allow(clippy::must_use_candidate, reason = "leaving is what it is called for")]
+    pub fn leave(&self, actor: &ActorRef<T>) -> bool {
+        let (cell, core) = (actor.cell(), self.system.core());
+        let found = core.groups().remove(&self.key, cell);
+        self.forget_note(cell);
+        core.groups().announce(core.events());
+        found
+    }
+
+    /// All members, oldest first.
+    ///
+    /// ```
+    /// # fn f<A: volary_core::Actor>(group: &volary_core::groups::Group<A>) {
+    /// for member in group.members() {
+    ///     println!("{member}");
+    /// }
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn members(&self) -> Vec<ActorRef<T>> {
+        self.system.register().members::<T>(&self.key).to_vec()
+    }
+
+    /// How many members there are.
+    ///
+    /// ```
+    /// # fn f<A: volary_core::Actor>(group: &volary_core::groups::Group<A>) -> usize { group.len() }
+    /// ```
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.system.register().members::<T>(&self.key).len()
+    }
+
+    /// Whether there is no member.
+    ///
+    /// ```
+    /// # fn f<A: volary_core::Actor>(group: &volary_core::groups::Group<A>) -> bool { group.is_empty() }
+    /// ```
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Sends a message to every member, and says who did not take it.
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # fn f<T: Accepts<M>, M: Message + Clone>(group: &groups::Group<T>, message: M) {
+    /// println!("{} took it", group.broadcast(message).sent);
+    /// # }
+    /// ```
+    pub fn broadcast<M: Message + Clone>(&self, message: M) -> Broadcast<T, M>
+    where
+        T: Accepts<M>,
+    {
+        Broadcast::to(self.system.register().members::<T>(&self.key).iter(), &message)
+    }
+
+    /// Asks every member and collects all answers. Cancel safe: dropping it cancels every ask.
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # async fn f<T: Accepts<M>, M: Message + Clone>(group: &groups::Group<T>, message: M) {
+    /// let answers = group.ask_each(message).await;
+    /// # }
+    /// ```
+    pub fn ask_each<M: Message + Clone>(&self, message: M) -> AskEach<M>
+    where
+        T: Accepts<M>,
+    {
+        AskEach::new(self.system.register().members::<T>(&self.key).iter(), &message)
+    }
+
+    /// Tells an actor of every change of this group from now on, in order, until it ends or does not want to know any
+    /// more. As with [`Terminated`](crate::Terminated), no bound of its mailbox applies. (Changes of all groups are on
+    /// the event stream.)
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # fn f<A: Actor>(group: &groups::Group<A>, observer: &Recipient<groups::GroupChanged>) {
+    /// group.watch(observer);
+    /// let members = group.members(); // and whoever comes or goes after this is told
+    /// # }
+    /// ```
+    pub fn watch(&self, observer: &Recipient<GroupChanged>) {
+        self.system.register().watch::<T>(&self.key, observer);
+        let cell = observer.cell();
+        let there = cell.with_links(|links| {
+            let there = !links.ended && !cell.state.has(DEAD);
+            if there {
+                links.groups.insert(self.key.clone());
+            }
+            there
+        });
+        if !there {
+            self.system.register().unwatch(&self.key, observer);
+        }
+    }
+
+    /// Takes back a [`watch`](Group::watch). False: there was none.
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # fn f<A: Actor>(group: &groups::Group<A>, observer: &Recipient<groups::GroupChanged>) {
+    /// group.unwatch(observer);
+    /// # }
+    /// ```
+    #[allow(clippy::must_use_candidate, reason = "unwatching is what it is called for")]
+    pub fn unwatch(&self, observer: &Recipient<GroupChanged>) -> bool {
+        let found = self.system.register().unwatch(&self.key, observer);
+        self.forget_note(observer.cell());
+        found
+    }
+
+    /// Strikes the group out of an actor's cell, unless somebody has entered it again.
+    fn forget_note(&self, cell: &Header) {
+        let register = self.system.register();
+        if let Some(extras) = cell.extras_if_any() {
+            let links = &mut *extras.links.lock();
+            // Looked at under the lock of the cell: who joins enters the register before the cell.
+            if !register.concerns(&self.key, cell.id) {
+                links.groups.remove(&self.key);
+            }
+        }
+    }
+}
+
+impl<T: Target> Clone for Group<T> {
+    fn clone(&self) -> Self {
+        Group {
+            system: self.system.clone(),
+            key: self.key.clone(),
+            target: PhantomData,
+        }
+    }
+}
+
+impl<T: Target> fmt::Debug for Group<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Group")
+            .field("scope", &self.key.scope)
+            .field("name", &self.key.name)
+            .field("members", &self.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl ActorSystem {
+    /// Actors under common names.
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # struct Worker; impl Actor for Worker {}
+    /// # fn f(system: &ActorSystem) {
+    /// let workers = system.groups().of::<Worker>("workers").members();
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn groups(&self) -> Groups {
+        Groups {
+            system: self.clone(),
+            scope: "".into(),
+        }
+    }
+}
+
+impl<A: Actor> Context<A> {
+    /// Makes this actor a member of the group of this name for actors of its type, and gives that group.
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # struct Worker;
+    /// impl Actor for Worker {
+    ///     async fn started(&mut self, ctx: &mut Context<Self>) -> Result<(), Fault> {
+    ///         ctx.join("workers");
+    ///         Ok(())
+    ///     }
+    /// }
+    /// ```
+    #[allow(clippy::must_use_candidate, reason = "joining is what it is called for")]
+    pub fn join(&self, group: &str) -> Group<A> {
+        let group = self.system().groups().of::<A>(group);
+        // It lives, being the one that calls, and in this system.
+        let _ = group.join(&self.me());
+        group
+    }
+
+    /// Takes this actor out of such a group. False: it was not in it.
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
+    /// ctx.leave("workers");
+    /// # }
+    /// ```
+    #[allow(clippy::must_use_candidate, reason = "leaving is what it is called for")]
+    pub fn leave(&self, group: &str) -> bool {
+        self.system().groups().of::<A>(group).leave(&self.me())
+    }
+}

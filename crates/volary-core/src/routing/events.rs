@@ -1,0 +1,74 @@
+//! What routers tell on the event stream.
+
+use std::convert::Infallible;
+
+use crate::actor::Message;
+use crate::reference::ActorId;
+use crate::tree::Path;
+
+/// What a router did about a routee that was lost.
+///
+/// ```
+/// # use volary_core::routing::{RouteeLost, Loss};
+/// fn is_smaller(lost: &RouteeLost) -> bool { lost.loss == Loss::Dropped }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Loss {
+    /// Another has its seat.
+    Replaced,
+    /// Another will have its seat: it could not be started yet.
+    Delayed,
+    /// Its seat is gone.
+    Dropped,
+}
+
+/// A routee has ended, and its router had not told it to.
+///
+/// ```
+/// # fn f(system: &volary_core::ActorSystem) {
+/// let losses = system.events().subscribe::<volary_core::routing::RouteeLost>();
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RouteeLost {
+    /// Where the router lives.
+    pub router: Path,
+    /// Where the routee lived.
+    pub path: Path,
+    /// Its incarnation.
+    pub id: ActorId,
+    /// What was done about it.
+    pub loss: Loss,
+    /// How many routees are left, or there again.
+    pub left: usize,
+}
+
+impl Message for RouteeLost {
+    type Reply = ();
+    type Rejection = Infallible;
+}
+
+/// A router has another number of routees, by its own measure or because it was told to.
+///
+/// ```
+/// # fn f(system: &volary_core::ActorSystem) {
+/// let sizes = system.events().subscribe::<volary_core::routing::RouterResized>();
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RouterResized {
+    /// Where the router lives.
+    pub router: Path,
+    /// How many routees there were.
+    pub from: usize,
+    /// How many there are.
+    pub to: usize,
+}
+
+impl Message for RouterResized {
+    type Reply = ();
+    type Rejection = Infallible;
+}

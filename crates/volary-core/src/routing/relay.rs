@@ -1,0 +1,132 @@
+//! The way through the router's actor, for those who know the router only as an address.
+//!
+//! Sender and deadline of a message stay what they were. There is nobody to give a refused message back to: it becomes
+//! a dead letter of the router's, and its asker hears why.
+
+use super::ask::race;
+use super::head::Head;
+use super::plan::{Plan, Plans};
+use super::race::Answer;
+use super::strategy::Spreads;
+use crate::actor::{Context, Message, Rejection};
+use crate::cell::{Relay, relay_table};
+use crate::dispatch::{Ending, Host, contain};
+use crate::events::DeadReason;
+use crate::mailbox::{Envelope, MessageTable, Refusal};
+use crate::reference::{Accepts, ActorRef, AskError, ReplyTo, Target, carrying, offer};
+
+/// Types a reference to a router: an `ActorRef<Routed<T, S>>` takes what a [`Router<T, S>`](super::Router) takes, and
+/// can be watched, named and stopped like every other. Messages take the way through the router's own actor.
+///
+/// ```
+/// # use volary_core::*;
+/// # use volary_core::routing::{RoundRobin, Routed, Router};
+/// fn address<A: Actor>(router: &Router<A, RoundRobin>) -> ActorRef<Routed<A, RoundRobin>> {
+///     router.actor_ref()
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Routed<T, S>(std::marker::PhantomData<fn(T, S)>);
+
+impl<T: Target, S: 'static> Target for Routed<T, S> {
+    type Via = ();
+
+    fn abroad() -> Self::Via {}
+}
+
+impl<T: Accepts<M>, S: Spreads<M>, M: Message> Accepts<M> for Routed<T, S> {
+    fn table((): ()) -> &'static MessageTable {
+        relay_table::<Head<T, S>, M>()
+    }
+}
+
+impl<T: Accepts<M>, S: Plans<M>, M: Message> Relay<M> for Head<T, S> {
+    fn relay(&mut self, message: M, reply: ReplyTo<M::Reply, M::Rejection>, ctx: &mut Context<Self>) {
+        let system = ctx.here().system();
+        // Keys, copies and drops are user code, and this actor is not theirs to crash.
+        let fault = match self.switch().plan(&message, system) {
+            Ok(plan) => match contain(|| self.hand_on(plan, message, reply, ctx)) {
+                Ok(()) => return,
+                Err(fault) => fault,
+            },
+            Err(fault) => {
+                reply.fail(&fault);
+                let sender = ctx.origin().sender;
+                system.dead_letter(ctx.here(), sender, DeadReason::Unhandled, message);
+                fault
+            }
+        };
+        system.report_hook_fault(ctx.here(), "routing", &fault);
+    }
+}
+
+impl<T: Target, S: super::plan::Routing> Head<T, S> {
+    fn hand_on<M: Message>(&self, plan: Plan, message: M, reply: ReplyTo<M::Reply, M::Rejection>, ctx: &Context<Self>)
+    where
+        T: Accepts<M>,
+        S: Plans<M>,
+    {
+        let Envelope { sender, deadline, .. } = ctx.origin();
+        let message = if reply.is_wanted() {
+            match race(self.switch(), plan, message, None) {
+                Ok(race) => {
+                    ctx.spawn(async move { pass::<M>(race.await, reply) });
+                    return;
+                }
+                Err(message) => message,
+            }
+        } else {
+            message
+        };
+        let mut slot = reply.into_slot();
+        let mut attempt = |routee: &ActorRef<T>, message: M| {
+            let letter = carrying(Envelope {
+                sender,
+                deadline,
+                reply: slot,
+                ..Envelope::OUTSIDE
+            });
+            offer(routee.cell(), routee.table_for::<M>(), letter, message).inspect(|()| slot = None)
+        };
+        let given = match plan {
+            // Everybody handles it, and the first of the list who takes it answers.
+            Plan::Each | Plan::First(_) => self.switch().give_each(message, S::copy, attempt),
+            Plan::One(_) | Plan::Idlest(_) | Plan::Key(_) | Plan::Chop(..) => {
+                self.switch().give(plan, message, &mut attempt)
+            }
+        };
+        let reply = ReplyTo::<M::Reply, M::Rejection>::from_slot(slot);
+        if let Err((refusal, message)) = given {
+            let (reason, ending) = match refusal {
+                Refusal::Closed => (DeadReason::Nobody, Ending::Stopped),
+                Refusal::Full | Refusal::Denied => (DeadReason::Full, Ending::Full),
+                Refusal::Unsendable => (DeadReason::Unsendable, Ending::NoReply),
+                Refusal::Intercepted => {
+                    let reason = Host::refusal();
+                    (DeadReason::Intercepted(reason), Ending::Refused(reason))
+                }
+            };
+            let here = ctx.here();
+            here.system().dead_letter(here, sender, reason, message);
+            end(reply, ending);
+        }
+    }
+}
+
+/// Hands an answer to whoever waits for it.
+fn pass<M: Message>(answer: Answer<M>, reply: ReplyTo<M::Reply, M::Rejection>) {
+    match answer {
+        Ok(answer) => reply.send(answer),
+        Err(AskError::Rejected(rejection)) => reply.reject(rejection),
+        Err(AskError::Failed(fault)) => reply.fail(&fault),
+        Err(AskError::Full) => end(reply, Ending::Full),
+        Err(AskError::Stopped) => end(reply, Ending::Stopped),
+        Err(AskError::Remote(error)) => reply.end_remotely(*error),
+        Err(AskError::Refused { reason }) => end(reply, Ending::Refused(reason)),
+        Err(AskError::NoReply | AskError::Timeout { .. } | AskError::Cycle(_)) => end(reply, Ending::NoReply),
+    }
+}
+
+fn end<R: Send + 'static, E: Rejection>(reply: ReplyTo<R, E>, ending: Ending) {
+    Host::with(|host| host.with_ending(ending, || drop(reply)));
+}
