@@ -44,8 +44,8 @@ const COMMANDS: &[Subcommand] = &[
     },
     Subcommand {
         name: "test",
-        options: "[CARGO TEST ARGS]",
-        about: "build and run all tests, doc tests included",
+        options: "[CARGO TEST ARGS] | --axum [CARGO TEST ARGS]",
+        about: "build and run all tests, doc tests included; or those of the HTTP service",
         run: test::run,
     },
     Subcommand {

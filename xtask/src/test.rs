@@ -6,19 +6,24 @@
 //!
 //! Test binaries are always built to unwind. What a program that aborts on panic meets is seen by running an example
 //! built that way, which counts as one more test. With arguments, which choose among the tests, it is left out.
+//!
+//! `--axum` runs the tests of the HTTP service in `examples/axum-service` instead, whose dependencies nobody else needs.
 
 use std::env::consts::EXE_SUFFIX;
 
 use crate::args::Args;
 use crate::failure::{Failure, Outcome};
 use crate::invocation::Invocation;
-use crate::libtest::Report;
-use crate::workspace;
+use crate::libtest::{self, Report};
+use crate::workspace::{self, AXUM_MANIFEST};
 
 /// What the refusal says.
 const REFUSAL: &str = "this program is built with `panic = \"abort\"`";
 
-pub(crate) fn run(args: Args) -> Outcome {
+pub(crate) fn run(mut args: Args) -> Outcome {
+    if args.flag("--axum") {
+        return axum(args);
+    }
     let words = args.rest();
     let all = words.is_empty();
     let call = Invocation::cargo(["test", "--no-fail-fast", "--all-features"])
@@ -30,6 +35,20 @@ pub(crate) fn run(args: Args) -> Outcome {
         report.single("s11_a_program_that_aborts_on_panic_is_refused", refused_under_abort);
     }
     report.finish()
+}
+
+fn axum(args: Args) -> Outcome {
+    let target = workspace::target_dir().join("axum");
+    let call = Invocation::cargo([
+        "test",
+        "--no-fail-fast",
+        "--manifest-path",
+        AXUM_MANIFEST,
+        "--target-dir",
+    ])
+    .arg(target)
+    .args(args.rest());
+    libtest::run("the HTTP service", call)
 }
 
 fn refused_under_abort() -> Outcome {

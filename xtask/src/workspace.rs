@@ -14,6 +14,9 @@ pub(crate) const BENCH_MANIFEST: &str = "bench/Cargo.toml";
 /// openraft in the simulator, a workspace of its own for the same reason.
 pub(crate) const RAFT_MANIFEST: &str = "interop/openraft/Cargo.toml";
 
+/// The HTTP service among the examples, a workspace of its own for the same reason.
+pub(crate) const AXUM_MANIFEST: &str = "examples/axum-service/Cargo.toml";
+
 /// The directory above this package.
 pub(crate) fn root() -> PathBuf {
     let package =
