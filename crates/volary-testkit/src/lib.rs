@@ -10,6 +10,8 @@
 //!   debugger: see [`record`].
 #![deny(unsafe_code)]
 
+#[cfg(doctest)]
+mod book;
 pub mod check;
 pub mod fake;
 #[doc(hidden)]
@@ -25,8 +27,3 @@ pub use kit::TestKit;
 pub use probe::{MultiProbe, Probe};
 pub use record::{Recorder, Replay};
 pub use sim::Sim;
-
-/// The chapter of the book about the simulator, so that its programs are run.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/book/src/find-the-race.md")]
-struct FindTheRace;

@@ -1,0 +1,24 @@
+//! The chapters of the book, so that their programs are run.
+//!
+//! They are here and not in the facade because many of them use the test kit.
+
+macro_rules! chapters {
+    ($($name:ident: $file:literal,)*) => {
+        $(
+            #[doc = include_str!(concat!("../../../docs/book/src/", $file))]
+            struct $name;
+        )*
+    };
+}
+
+chapters! {
+    FirstHour: "first-hour.md",
+    MessagesAndReplies: "messages-and-replies.md",
+    Failure: "failure.md",
+    Time: "time.md",
+    Testing: "testing.md",
+    FindTheRace: "find-the-race.md",
+    ComingFromGoAkt: "coming-from-goakt.md",
+    ComingFromAkka: "coming-from-akka.md",
+    ComingFromKameo: "coming-from-kameo.md",
+}
