@@ -12,6 +12,8 @@ pub enum Role {
     Subject,
     /// A Rust actor library.
     ActorPeer,
+    /// An actor runtime of another language.
+    ForeignPeer,
     /// A line without actors, to see what the mechanism underneath costs.
     Reference,
 }

@@ -3,10 +3,12 @@
 //! interleaved processes and prints the comparison.
 
 mod alloc;
+mod child;
 mod contender;
 mod dormant;
 mod echo_server;
 mod features;
+mod foreign;
 mod fragile;
 mod histogram;
 mod host;
@@ -29,7 +31,7 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "\
 usage: volary-bench run WORKLOAD CONTENDER [--quick]
-       volary-bench all [--quick] [--rounds N] [--json FILE] [--svg FILE] [WORKLOAD…]
+       volary-bench all [--quick] [--rounds N] [--peers A,B] [--no-foreign] [--json FILE] [--svg FILE] [WORKLOAD…]
        volary-bench list";
 
 fn main() -> ExitCode {
@@ -78,7 +80,9 @@ fn run_all(arguments: &[String]) -> Result<(), String> {
         quick: false,
         rounds: 5,
         filters: Vec::new(),
+        peers: Vec::new(),
     };
+    let mut beyond_rust = true;
     let (mut json, mut svg) = (None, None);
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
@@ -88,6 +92,8 @@ fn run_all(arguments: &[String]) -> Result<(), String> {
             "--rounds" => {
                 options.rounds = operand()?.parse().map_err(|_| USAGE.to_owned())?;
             }
+            "--peers" => options.peers = operand()?.split(',').map(str::to_owned).collect(),
+            "--no-foreign" => beyond_rust = false,
             "--json" => json = Some(operand()?),
             "--svg" => svg = Some(operand()?),
             flag if flag.starts_with('-') => return Err(USAGE.to_owned()),
@@ -102,8 +108,14 @@ fn run_all(arguments: &[String]) -> Result<(), String> {
         return Err(format!("no workload {unknown}"));
     }
 
+    let known = |peer: &str| contender::find(peer).is_some() || foreign::is_known(peer);
+    if let Some(unknown) = options.peers.iter().find(|peer| !known(peer)) {
+        return Err(format!("no contender {unknown}"));
+    }
+
     print_machine(&options);
-    let cells = suite::run(&options);
+    let foreign = foreign::prepare(|peer| beyond_rust && options.wants(peer));
+    let cells = suite::run(&options, &foreign);
     print!("{}", table::render(&cells));
     if let Some(path) = json {
         let list: Vec<_> = cells.iter().map(suite::Cell::to_json).collect();

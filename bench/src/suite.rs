@@ -2,13 +2,14 @@
 //! own, rounds outermost so that slow drift of the machine hits everyone
 //! alike. What fails or takes over 120 s is shown as failed, never dropped.
 
-use std::io::Read;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::child;
 use crate::contender::{CONTENDERS, Role};
+use crate::foreign::Foreign;
 use crate::measure::Record;
 use crate::workloads::{WORKLOADS, Workload, open_loop};
 
@@ -25,6 +26,15 @@ pub struct Options {
     pub rounds: usize,
     /// Workload filters; none selects all.
     pub filters: Vec<String>,
+    /// The only contenders wanted; none wants all.
+    pub peers: Vec<String>,
+}
+
+impl Options {
+    /// Whether the contender of that name takes part.
+    pub fn wants(&self, peer: &str) -> bool {
+        self.peers.is_empty() || self.peers.iter().any(|wanted| wanted == peer)
+    }
 }
 
 /// The result of one contender in one workload over all rounds.
@@ -73,8 +83,8 @@ impl Cell {
 }
 
 /// Runs everything selected and hands back the cells, workload by workload.
-pub fn run(options: &Options) -> Vec<Cell> {
-    let mut cells = cells(options);
+pub fn run(options: &Options, foreign: &[Foreign]) -> Vec<Cell> {
+    let mut cells = cells(options, foreign);
     let rates = arrival_rates(options);
     for cell in &mut cells {
         cell.rate = rates
@@ -93,7 +103,11 @@ pub fn run(options: &Options) -> Vec<Cell> {
                 cell.workload.name,
                 cell.peer
             );
-            match spawn(cell.workload.name, cell.peer, options.quick, cell.rate) {
+            let measured = match foreign.iter().find(|peer| peer.name() == cell.peer) {
+                Some(peer) => record(peer.command(cell.workload, options.quick)),
+                None => spawn(cell.workload.name, cell.peer, options.quick, cell.rate),
+            };
+            match measured {
                 Ok(record) => {
                     eprintln!("{:.0} ops/s", record.ops_per_sec.unwrap_or(0.0));
                     cell.runs.push(record);
@@ -113,24 +127,25 @@ pub fn run(options: &Options) -> Vec<Cell> {
     cells
 }
 
-fn cells(options: &Options) -> Vec<Cell> {
-    WORKLOADS
-        .iter()
-        .filter(|workload| selected(workload, options))
-        .flat_map(|workload| {
-            CONTENDERS.iter().map(move |contender| Cell {
-                workload,
-                peer: contender.name,
-                role: contender.role,
-                rate: None,
-                outcome: match (contender.bench)(workload.name) {
-                    Some(_) => Outcome::Measured(Record::default()),
-                    None => Outcome::NotOffered,
-                },
-                runs: Vec::new(),
-            })
-        })
-        .collect()
+fn cells(options: &Options, foreign: &[Foreign]) -> Vec<Cell> {
+    let workloads = WORKLOADS.iter().filter(|workload| selected(workload, options));
+    workloads.flat_map(|workload| row(workload, options, foreign)).collect()
+}
+
+/// The cells of one workload: everybody wanted, those beyond Rust last.
+fn row(workload: &'static Workload, options: &Options, foreign: &[Foreign]) -> Vec<Cell> {
+    let cell = |peer, role, offered| Cell {
+        workload,
+        peer,
+        role,
+        rate: None,
+        outcome: if offered { Outcome::Measured(Record::default()) } else { Outcome::NotOffered },
+        runs: Vec::new(),
+    };
+    let own = CONTENDERS.iter().filter(|contender| options.wants(contender.name));
+    let own = own.map(|it| cell(it.name, it.role, (it.bench)(workload.name).is_some()));
+    let others = foreign.iter().map(|it| cell(it.name(), Role::ForeignPeer, it.offers(workload.name)));
+    own.chain(others).collect()
 }
 
 fn selected(workload: &Workload, options: &Options) -> bool {
@@ -188,35 +203,19 @@ fn spawn(workload: &str, peer: &str, quick: bool, rate: Option<f64>) -> Result<R
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
     command.args(["run", workload, peer]);
-    command.stdout(Stdio::piped()).stderr(Stdio::inherit());
     if quick {
         command.arg("--quick");
     }
     if let Some(rate) = rate {
         command.env("BENCH_RATE", rate.to_string());
     }
-    let mut child = command.spawn().map_err(|error| error.to_string())?;
-    let start = Instant::now();
-    let status = loop {
-        match child.try_wait().map_err(|error| error.to_string())? {
-            Some(status) => break status,
-            None if start.elapsed() > LIMIT => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(format!("took over {} s", LIMIT.as_secs()));
-            }
-            None => std::thread::sleep(Duration::from_millis(10)),
-        }
-    };
-    let mut output = String::new();
-    if let Some(mut stdout) = child.stdout.take() {
-        stdout
-            .read_to_string(&mut output)
-            .map_err(|error| error.to_string())?;
-    }
-    if !status.success() {
-        return Err(format!("ended with {status}"));
-    }
-    let value: Value = serde_json::from_str(output.trim()).map_err(|error| error.to_string())?;
+    record(command)
+}
+
+/// What the process measured: the one line of JSON it writes.
+fn record(mut command: Command) -> Result<Record, String> {
+    command.stderr(Stdio::inherit());
+    let text = child::output(command, LIMIT).map_err(|failure| failure.reason)?;
+    let value: Value = serde_json::from_str(text.trim()).map_err(|error| error.to_string())?;
     Ok(Record::from_json(&value))
 }

@@ -17,10 +17,11 @@ const COLOURS: &[&str] = &[
 
 /// The whole chart.
 pub fn render(cells: &[Cell]) -> String {
-    let panel_height = 46 + CONTENDERS.len() * (BAR_HEIGHT + 4);
     let groups: Vec<&[Cell]> = cells
         .chunk_by(|a, b| a.workload.name == b.workload.name)
         .collect();
+    let bars = groups.iter().map(|group| group.len()).max().unwrap_or(0);
+    let panel_height = 46 + bars * (BAR_HEIGHT + 4);
     let rows = groups.len().div_ceil(COLUMNS);
     let (width, height) = (COLUMNS * PANEL_WIDTH + 20, rows * panel_height + 20);
     let mut svg = format!(
@@ -101,7 +102,7 @@ fn colour(peer: &str) -> &'static str {
     let index = CONTENDERS
         .iter()
         .position(|contender| contender.name == peer)
-        .unwrap_or(0);
+        .unwrap_or(CONTENDERS.len());
     COLOURS[index % COLOURS.len()]
 }
 

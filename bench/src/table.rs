@@ -75,18 +75,19 @@ fn summary(groups: &[&[Cell]]) -> String {
     }
     let mut text =
         "\n## Summary\n\n| workload | by | best actor peer | against it | against tokio \
-                    | against queue | peak MiB | its peak MiB |\n\
-                    |---|---|---|---:|---:|---:|---:|---:|\n"
+                    | against queue | peak MiB | its peak MiB | best beyond Rust | against it |\n\
+                    |---|---|---|---:|---:|---:|---:|---:|---|---:|\n"
             .to_owned();
     for group in groups {
         let (subject, best) = (subject(group), best_peer(group));
+        let beyond = best_of(group, Role::ForeignPeer);
         let against = |cell: Option<&Cell>| {
             let ratio = subject.and_then(score).zip(cell.and_then(score));
             times(ratio.map(|(own, other)| own / other))
         };
         let named = |name: &str| group.iter().find(|cell| cell.peer == name);
         text.push_str(&format!(
-            "| {} | {} | {} | {} | {} | {} | {} | {} |\n",
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
             group[0].workload.name,
             unit(group[0].workload.metric),
             best.map_or("–", |cell| cell.peer),
@@ -95,6 +96,8 @@ fn summary(groups: &[&[Cell]]) -> String {
             against(named("queue")),
             number(subject.and_then(measured).and_then(mebibytes), 1),
             number(best.and_then(measured).and_then(mebibytes), 1),
+            beyond.map_or("–", |cell| cell.peer),
+            against(beyond),
         ));
     }
     text
@@ -105,9 +108,13 @@ fn subject(group: &[Cell]) -> Option<&Cell> {
 }
 
 fn best_peer(group: &[Cell]) -> Option<&Cell> {
+    best_of(group, Role::ActorPeer)
+}
+
+fn best_of(group: &[Cell], role: Role) -> Option<&Cell> {
     group
         .iter()
-        .filter(|cell| cell.role == Role::ActorPeer && score(cell).is_some())
+        .filter(|cell| cell.role == role && score(cell).is_some())
         .max_by(|a, b| score(a).partial_cmp(&score(b)).expect("scores are numbers"))
 }
 
@@ -198,6 +205,7 @@ mod tests {
             cell("slow", Role::ActorPeer, 5.0),
             cell("fast", Role::ActorPeer, 10.0),
             cell("tokio", Role::Reference, 60.0),
+            cell("erlang", Role::ForeignPeer, 15.0),
         ];
         let text = render(&cells);
         assert!(text.contains("best actor peer: fast"), "{text}");
@@ -205,6 +213,7 @@ mod tests {
             text.contains("| tell | ops/s | fast | 3.00× | 0.50× | – |"),
             "{text}"
         );
+        assert!(text.contains("| erlang | 2.00× |\n"), "{text}");
     }
 
     #[test]

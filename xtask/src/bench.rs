@@ -14,6 +14,7 @@ const CHART: &str = "docs/bench.svg";
 
 pub(crate) fn run(mut args: Args) -> Outcome {
     let quick = args.flag("--quick");
+    let contenders = contenders(&mut args)?;
     let json = args.option("--json")?;
     let workloads = args.positional()?;
     let json = json.unwrap_or_else(|| workspace::relative(&workspace::target_dir().join("bench.json")));
@@ -25,7 +26,8 @@ pub(crate) fn run(mut args: Args) -> Outcome {
     if needs_simulator(&workloads) {
         call = call.args(["--features", "sim"]);
     }
-    call.arg("--").args(forwarded(quick, &json, &workloads)).run("bench")?;
+    let words = forwarded(quick, &json, &contenders, &workloads);
+    call.arg("--").args(words).run("bench")?;
     eprintln!("    figures: {json}");
     Ok(())
 }
@@ -35,13 +37,26 @@ fn needs_simulator(workloads: &[String]) -> bool {
     workloads.iter().any(|workload| workload.starts_with("sim-"))
 }
 
-fn forwarded(quick: bool, json: &str, workloads: &[String]) -> Vec<String> {
+/// The words that leave contenders out: `--no-foreign` those beyond Rust, `--peers a,b` all but these.
+fn contenders(args: &mut Args) -> Result<Vec<String>, Failure> {
+    let mut words = Vec::new();
+    if args.flag("--no-foreign") {
+        words.push("--no-foreign".to_owned());
+    }
+    if let Some(peers) = args.option("--peers")? {
+        words.extend(["--peers".to_owned(), peers]);
+    }
+    Ok(words)
+}
+
+fn forwarded(quick: bool, json: &str, contenders: &[String], workloads: &[String]) -> Vec<String> {
     let mut words = vec!["all".to_owned()];
     if quick {
         words.push("--quick".to_owned());
     }
     words.extend(["--json".to_owned(), json.to_owned()]);
-    if !quick && workloads.is_empty() {
+    words.extend_from_slice(contenders);
+    if !quick && contenders.is_empty() && workloads.is_empty() {
         words.extend(["--svg".to_owned(), CHART.to_owned()]);
     }
     words.extend_from_slice(workloads);
@@ -66,12 +81,21 @@ mod tests {
 
     #[test]
     fn only_a_full_run_redraws_the_chart() {
-        let tell = ["tell".to_owned()];
-        assert_eq!(
-            forwarded(false, "b.json", &[]).join(" "),
-            "all --json b.json --svg docs/bench.svg"
-        );
-        assert_eq!(forwarded(true, "b.json", &[]).join(" "), "all --quick --json b.json");
-        assert_eq!(forwarded(false, "b.json", &tell).join(" "), "all --json b.json tell");
+        let (tell, two) = (["tell".to_owned()], ["--peers".to_owned(), "volary,goakt".to_owned()]);
+        let line = |quick, contenders: &[String], workloads: &[String]| {
+            forwarded(quick, "b.json", contenders, workloads).join(" ")
+        };
+        assert_eq!(line(false, &[], &[]), "all --json b.json --svg docs/bench.svg");
+        assert_eq!(line(true, &[], &[]), "all --quick --json b.json");
+        assert_eq!(line(false, &[], &tell), "all --json b.json tell");
+        assert_eq!(line(false, &two, &[]), "all --json b.json --peers volary,goakt");
+    }
+
+    #[test]
+    fn contenders_are_left_out_by_name_and_by_kind() {
+        let mut args = Args::new(["--no-foreign", "--peers=volary,kameo"].map(str::to_owned).to_vec());
+        let words = contenders(&mut args).expect("both are known");
+        assert_eq!(words.join(" "), "--no-foreign --peers volary,kameo");
+        assert_eq!(args.positional(), Ok(Vec::new()));
     }
 }

@@ -56,7 +56,7 @@ const COMMANDS: &[Subcommand] = &[
     },
     Subcommand {
         name: "bench",
-        options: "[--quick] [--json FILE] [WORKLOAD…]",
+        options: "[--quick] [--peers A,B] [--no-foreign] [--json FILE] [WORKLOAD…]",
         about: "measure Volary and its peers side by side",
         run: bench::run,
     },

@@ -1,0 +1,26 @@
+//! GoAkt: one binary of `go build`, with the versions of `go.mod` and `go.sum`.
+
+use std::process::Command;
+
+use super::{Harness, Place};
+
+/// How it is built and started.
+pub const HARNESS: Harness = Harness {
+    name: "goakt",
+    tools: &["go"],
+    build,
+    launch,
+};
+
+fn build(place: &Place) -> Command {
+    let mut command = Command::new("go");
+    command
+        .args(["build", "-mod=readonly", "-o"])
+        .arg(place.output.join("goakt"))
+        .arg(".");
+    command
+}
+
+fn launch(place: &Place) -> Command {
+    Command::new(place.output.join("goakt"))
+}
