@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// A process that did not end well.
+#[derive(Debug)]
 pub struct Failure {
     /// Why.
     pub reason: String,
@@ -61,15 +62,13 @@ mod tests {
     fn output_failure_and_overtime_are_told_apart() {
         let limit = Duration::from_secs(10);
         assert_eq!(output(shell("echo out"), limit).ok().as_deref(), Some("out\n"));
-        let failure = output(shell("echo why; exit 3"), limit).err().expect("it failed");
+        let failure = output(shell("echo why; exit 3"), limit).expect_err("it failed");
         assert!(
             failure.reason.contains('3') && failure.output == "why\n",
             "{}",
             failure.reason
         );
-        let overtime = output(shell("exec sleep 30"), Duration::ZERO)
-            .err()
-            .expect("it took too long");
+        let overtime = output(shell("exec sleep 30"), Duration::ZERO).expect_err("it took too long");
         assert_eq!(overtime.reason, "took over 0 s");
     }
 

@@ -122,10 +122,13 @@ final class Ask {
                                 host.system.scheduler())
                         .toCompletableFuture();
                 if (!sum.isDone()) {
-                    sum.thenAccept(reply -> {
-                        replies++;
-                        go();
-                    });
+                    // On the system's own threads; without an executor it would be the common pool.
+                    sum.thenAcceptAsync(
+                            reply -> {
+                                replies++;
+                                go();
+                            },
+                            host.system.executionContext());
                     return;
                 }
                 sum.join();
