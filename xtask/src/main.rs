@@ -11,6 +11,7 @@ mod bench;
 mod check;
 mod demo;
 mod failure;
+mod fuzz;
 mod instructions;
 mod invocation;
 mod libtest;
@@ -83,6 +84,12 @@ const COMMANDS: &[Subcommand] = &[
         options: "[FILTER]",
         about: "undefined behaviour in the unsafe modules (needs nightly with miri)",
         run: miri::run,
+    },
+    Subcommand {
+        name: "fuzz",
+        options: "[--seconds N] [TARGET]",
+        about: "random bytes for everything that reads the network's (needs nightly and cargo-fuzz)",
+        run: fuzz::run,
     },
     Subcommand {
         name: "soak",

@@ -60,9 +60,9 @@ pub use mailbox::{Fair, INLINE_BYTES, Letter, Mailbox, MailboxKind, Priority, St
 pub use passivation::{Eviction, EvictionError, Passivation};
 pub use reference::foreign;
 pub use reference::{
-    Accepts, ActorId, ActorRef, ActorStatus, Ask, AskAll, AskError, AskFuture, Covers, Cycle, Recipient, RemoteError,
-    ReplyTo, SendError, SendFuture, Spawn, SpawnError, SpawnFuture, Takes, TapError, Tapped, Target, TellAllError,
-    TellError, Termination, WeakRef,
+    Accepts, ActorId, ActorRef, ActorStatus, AnyRef, Ask, AskAll, AskError, AskFuture, Covers, Cycle, Recipient,
+    RemoteError, ReplyTo, ResolveError, Resolver, Resolving, SendError, SendFuture, Spawn, SpawnError, SpawnFuture,
+    Takes, TapError, Tapped, Target, TellAllError, TellError, Termination, WeakRef,
 };
 pub use routing::{RouteeLost, Router, RouterResized};
 pub use scheduler::{Schedule, ScheduleError, ScheduleFailed, ScheduleId, ScheduleOnce, ScheduleRepeating, Scheduler};

@@ -5,8 +5,9 @@
 //!      method  ─▶ Marks          #[actor(skip)] #[message(…)] #[handles], taken off
 //!              ─▶ Hook           started, stopping, stopped      ─▶ impl Actor
 //!              ─▶ Method         parameters, return type
-//!                   ├▶ MessageStruct   struct, impl Message
+//!                   ├▶ MessageStruct   struct, impl Message, impl Wire
 //!                   └▶ Handling        impl SyncHandler, Handler or Respond
+//!      remote(…) ─▶ RemoteList                   ─▶ impl RemoteActor
 //! ```
 //!
 //! Reading comes first and writes nothing; writing comes second and complains about nothing. The
@@ -34,7 +35,7 @@ mod tests;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{ImplItem, Item, ItemImpl};
+use syn::{ImplItem, Item, ItemImpl, LitStr};
 
 use self::block::Block;
 use self::handler::Handling;
@@ -42,6 +43,7 @@ use self::hook::Hook;
 use self::marks::Marks;
 use self::method::{Message, Method};
 use self::options::{Options, Scope};
+use self::remote::RemoteList;
 use crate::complaints::Complaints;
 use crate::facade::site;
 
@@ -67,6 +69,8 @@ struct ActorBlock {
     block: Block,
     hooks: Vec<Hook>,
     methods: Vec<Method>,
+    remote: RemoteList,
+    kind: Option<LitStr>,
 }
 
 impl ActorBlock {
@@ -81,8 +85,12 @@ impl ActorBlock {
             Scope::Whole => Some(self.actor_impl(&handlings)),
             Scope::Handlers => None,
         };
+        let remote = self
+            .remote
+            .write(self.kind.as_ref(), &self.block, &self.methods, &handlings);
         quote! {
             #(#items)*
+            #remote
             #actor
         }
     }
@@ -118,7 +126,12 @@ fn impl_block(item: TokenStream) -> syn::Result<ItemImpl> {
 
 /// Reads the block, and takes the marks off its methods.
 fn read(item: &mut ItemImpl, options: Options, complaints: &mut Complaints) -> Option<ActorBlock> {
-    let Options { facade, scope, remote } = options;
+    let Options {
+        facade,
+        scope,
+        remote,
+        kind,
+    } = options;
     let block = Block::of(item, facade, scope, complaints);
     let mut hooks = Vec::new();
     let mut methods = Vec::new();
@@ -145,10 +158,18 @@ fn read(item: &mut ItemImpl, options: Options, complaints: &mut Complaints) -> O
     if complaints.is_empty() {
         remote.check(&methods, complaints);
     }
+    // A list that names what is not there would only make the compiler say it once more.
+    let (remote, kind) = if complaints.is_empty() {
+        (remote, kind)
+    } else {
+        Default::default()
+    };
     Some(ActorBlock {
         block: block?,
         hooks,
         methods,
+        remote,
+        kind,
     })
 }
 

@@ -18,6 +18,7 @@ mod facade;
 mod message;
 mod protocol;
 mod rejection;
+mod wire;
 
 use proc_macro::TokenStream;
 
@@ -70,6 +71,8 @@ use proc_macro::TokenStream;
 ///
 /// - `#[message(name = Credit)]` names it otherwise;
 /// - `#[message(derive(Debug, Clone))]` derives traits for it;
+/// - `#[message(remote = "bank.v1.Deposit", codec = json)]` lets it travel between nodes, as with
+///   [`Message`](macro@Message);
 /// - `#[handles]` makes none: the message is the type of the one parameter, a message that exists
 ///   already, whose reply and rejection the method must return.
 ///
@@ -108,7 +111,9 @@ use proc_macro::TokenStream;
 /// - `#[actor(handlers)]`: messages and handlers only, no `impl Actor`. For a second block of the
 ///   same actor, or one whose `impl Actor` is written by hand. Its messages are not listed in
 ///   `Actor::messages`, so only a typed reference can send them.
-/// - `#[actor(remote(Deposit, Withdraw))]`: the messages of the block that other nodes may send.
+/// - `#[actor(kind = "bank.v1.Account", remote(Deposit, Withdraw))]`: the messages of the block that other nodes may
+///   send, and what they call this kind of actor, its own name by default. It implements `RemoteActor`; one block of an
+///   actor can say it. Every message listed must be one that can travel. Needs the feature `wire`.
 /// - `#[actor(crate = path)]`: where the facade is, if not at `::volary`.
 #[proc_macro_attribute]
 pub fn actor(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -162,6 +167,19 @@ pub fn protocol(input: TokenStream) -> TokenStream {
 /// #[derive(Debug, Rejection)]
 /// struct TooMany;
 /// ```
+///
+/// # Between nodes
+///
+/// With the feature `wire` of `volary`, `remote = "name"` lets the message travel, under a name that all nodes agree on;
+/// `remote` alone takes the full name of a protobuf message (prost must generate type names). `codec` says how it is
+/// written: `proto` (the default), `json`, `cbor`, `postcard`, or the path of one of your own; `reply_codec`, if the
+/// reply is written otherwise. A rejection has a codec of its own, see [`Rejection`](macro@Rejection).
+///
+/// ```ignore
+/// #[derive(Message, serde::Serialize, serde::Deserialize)]
+/// #[message(reply = i64, remote = "bank.v1.Deposit", codec = json)]
+/// struct Deposit { cents: i64 }
+/// ```
 #[proc_macro_derive(Message, attributes(message))]
 pub fn derive_message(input: TokenStream) -> TokenStream {
     message::expand(input.into()).into()
@@ -170,7 +188,8 @@ pub fn derive_message(input: TokenStream) -> TokenStream {
 /// Makes a type an answer "no", which goes to the asker and never to the supervisor.
 ///
 /// It can then stand in the error place of an actor's method, alone or in a `Failure`. The type must
-/// be `Debug`.
+/// be `Debug`. With `#[rejection(codec = json)]` (or `proto`, `cbor`, `postcard`, or the path of a codec) it can travel
+/// between nodes, which needs the feature `wire` of `volary`.
 ///
 /// ```
 /// use volary::prelude::*;

@@ -1,13 +1,14 @@
 //! `#[derive(Message)]`: makes a message of any struct or enum.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{DeriveInput, Type, parse_quote};
 
 use crate::derive;
 use crate::facade::{Facade, site};
+use crate::wire::WireMark;
 
-/// Expands `#[derive(Message)] #[message(reply = T, rejection = R)] input`.
+/// Expands `#[derive(Message)] #[message(reply = T, rejection = R, remote = "name")] input`.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     syn::parse2(input)
         .and_then(write)
@@ -20,13 +21,17 @@ fn write(input: DeriveInput) -> syn::Result<TokenStream> {
         reply,
         rejection,
         facade,
+        wire,
     } = Contract::of(&input)?;
+    wire.check(&input.generics)?;
     let name = &input.ident;
     let generics = derive::bounded(input.generics.clone(), &derive::sendable());
     let (params, arguments, clause) = generics.split_for_impl();
     let span = site(name.span());
     let volary = facade.at(span);
+    let travels = wire.write(&quote!(#name #arguments), &generics, &facade, span, &TokenStream::new());
     Ok(quote_spanned! {span=>
+        #travels
         #[automatically_derived]
         impl #params #volary::Message for #name #arguments #clause {
             type Reply = #reply;
@@ -40,6 +45,7 @@ struct Contract {
     reply: Type,
     rejection: Type,
     facade: Facade,
+    wire: WireMark,
 }
 
 impl Contract {
@@ -48,6 +54,7 @@ impl Contract {
             reply: parse_quote!(()),
             rejection: parse_quote!(::core::convert::Infallible),
             facade: Facade::default(),
+            wire: WireMark::default(),
         };
         for attribute in input
             .attrs
@@ -61,10 +68,10 @@ impl Contract {
                     contract.rejection = meta.value()?.parse()?;
                 } else if meta.path.is_ident("crate") {
                     contract.facade = meta.value()?.parse()?;
-                } else {
+                } else if !contract.wire.read(&meta)? {
                     return Err(meta.error(format_args!(
-                        "unknown option `{}`: on a type `#[message(…)]` takes `reply = Type`, `rejection = Type` and \
-                         `crate = path`",
+                        "unknown option `{}`: on a type `#[message(…)]` takes `reply = Type`, `rejection = Type`, \
+                         `remote = \"name\"`, `codec = json`, `reply_codec = json` and `crate = path`",
                         meta.path.to_token_stream()
                     )));
                 }

@@ -2,10 +2,11 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote_spanned};
-use syn::{DeriveInput, parse_quote};
+use syn::{DeriveInput, Type, parse_quote};
 
 use crate::derive;
 use crate::facade::{Facade, site};
+use crate::wire;
 
 /// Expands `#[derive(Rejection)] input`.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
@@ -16,7 +17,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 
 fn write(input: DeriveInput) -> syn::Result<TokenStream> {
     derive::check(&input, "a rejection")?;
-    let facade = facade(&input)?;
+    let Marks { facade, codec } = marks(&input)?;
     let name = &input.ident;
     let mut bounds = derive::sendable();
     bounds.insert(0, parse_quote!(::core::fmt::Debug));
@@ -24,7 +25,23 @@ fn write(input: DeriveInput) -> syn::Result<TokenStream> {
     let (params, arguments, clause) = generics.split_for_impl();
     let span = site(name.span());
     let volary = facade.at(span);
+    let travels = codec.map(|codec| {
+        let codec = wire::codec_path(&codec, &facade, span);
+        let mut generics = generics.clone();
+        if generics.type_params().next().is_some() {
+            let predicates = &mut generics.make_where_clause().predicates;
+            predicates.push(parse_quote!(#codec: #volary::wire::Codec<#name #arguments>));
+        }
+        let (params, _, clause) = generics.split_for_impl();
+        quote_spanned! {span=>
+            #[automatically_derived]
+            impl #params #volary::wire::WireRejection for #name #arguments #clause {
+                type Codec = #codec;
+            }
+        }
+    });
     Ok(quote_spanned! {span=>
+        #travels
         #[automatically_derived]
         impl #params #volary::Rejection for #name #arguments #clause {}
 
@@ -38,8 +55,17 @@ fn write(input: DeriveInput) -> syn::Result<TokenStream> {
     })
 }
 
-fn facade(input: &DeriveInput) -> syn::Result<Facade> {
-    let mut facade = Facade::default();
+/// What `#[rejection(…)]` says.
+struct Marks {
+    facade: Facade,
+    codec: Option<Type>,
+}
+
+fn marks(input: &DeriveInput) -> syn::Result<Marks> {
+    let mut marks = Marks {
+        facade: Facade::default(),
+        codec: None,
+    };
     for attribute in input
         .attrs
         .iter()
@@ -47,14 +73,17 @@ fn facade(input: &DeriveInput) -> syn::Result<Facade> {
     {
         attribute.parse_nested_meta(|meta| {
             if meta.path.is_ident("crate") {
-                facade = meta.value()?.parse()?;
-                return Ok(());
+                marks.facade = meta.value()?.parse()?;
+            } else if meta.path.is_ident("codec") {
+                marks.codec = Some(wire::codec(&meta)?);
+            } else {
+                return Err(meta.error(format_args!(
+                    "unknown option `{}`: `#[rejection(…)]` takes `codec = json` and `crate = path`",
+                    meta.path.to_token_stream()
+                )));
             }
-            Err(meta.error(format_args!(
-                "unknown option `{}`: `#[rejection(…)]` takes only `crate = path`",
-                meta.path.to_token_stream()
-            )))
+            Ok(())
         })?;
     }
-    Ok(facade)
+    Ok(marks)
 }

@@ -51,12 +51,47 @@
 //!
 //! # Features
 //! - `cron`: `Cron`, schedules by the calendar in a time zone, and `Scheduler::cron`. Off unless asked for.
+//! - `wire`: `wire`, messages that travel between nodes, written as Protocol Buffers; `json`, `cbor` and `postcard`
+//!   add the codecs of these names.
 #![forbid(unsafe_code)]
 
 mod error;
 
 pub use error::{Error, Result};
 pub use volary_core::*;
+
+/// Messages that travel between nodes: names, codecs, the registry of types, and the frames they travel in.
+///
+/// ```
+/// use volary::prelude::*;
+/// use volary::wire::Registry;
+///
+/// #[derive(Clone, PartialEq, prost::Message, Message)]
+/// #[message(reply = i64, remote = "bank.v1.Deposit")]
+/// struct Deposit {
+///     #[prost(int64, tag = "1")]
+///     cents: i64,
+/// }
+///
+/// struct Account { cents: i64 }
+///
+/// #[actor(kind = "bank.v1.Account", remote(Deposit))] // what other nodes may send, and nothing else
+/// impl Account {
+///     #[handles]
+///     fn deposit(&mut self, deposit: Deposit) -> i64 {
+///         self.cents += deposit.cents;
+///         self.cents
+///     }
+///     fn close(&mut self) {}
+/// }
+///
+/// let mut registry = Registry::new();
+/// registry.kind::<Account>()?;
+/// assert!(registry.find_kind("bank.v1.Account").is_some());
+/// # Ok::<(), volary::wire::RegisterError>(())
+/// ```
+#[cfg(feature = "wire")]
+pub use volary_wire as wire;
 
 /// Makes messages and handlers from the methods of an impl block.
 ///

@@ -5,6 +5,7 @@
 //! [`reply slot`](ReplySlot), whose other end is a [`ReplyTo`].
 
 mod actor_ref;
+mod any_ref;
 mod ask;
 mod batch;
 mod cycle;
@@ -16,7 +17,10 @@ mod post;
 mod recipient;
 mod reply_slot;
 mod reply_to;
+mod resolve;
 mod send;
+#[cfg(feature = "serde")]
+mod serde;
 mod spawn;
 mod status;
 mod takes;
@@ -25,6 +29,7 @@ mod target;
 mod watch;
 
 pub use actor_ref::{ActorRef, WeakRef};
+pub use any_ref::AnyRef;
 pub(crate) use ask::KeptAsk;
 pub use ask::{Ask, AskFuture};
 pub use batch::AskAll;
@@ -36,6 +41,7 @@ pub(crate) use post::{envelope_from_here, offer, post, post_exempt};
 pub use recipient::Recipient;
 pub(crate) use reply_slot::ReplySlot;
 pub use reply_to::ReplyTo;
+pub use resolve::{ResolveError, Resolver, Resolving};
 pub use send::SendFuture;
 pub use spawn::{Spawn, SpawnFuture};
 pub(crate) use spawn::{StartError, StartReport, spawn_guardian};

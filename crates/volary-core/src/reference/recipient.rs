@@ -15,7 +15,7 @@ use crate::cell::CellRef;
 use crate::cell::state::DEAD;
 use crate::events::DeadReason;
 use crate::mailbox::{MessageTable, Refusal};
-use crate::tree::Path;
+use crate::tree::{Address, Path};
 
 /// Anybody who takes messages of type `M`, whatever else they are.
 ///
@@ -156,6 +156,18 @@ impl<M: Message> Recipient<M> {
     #[must_use]
     pub fn path(&self) -> Path {
         self.cell.path()
+    }
+
+    /// The address of this incarnation: path and uid.
+    ///
+    /// ```
+    /// # fn f<M: volary_core::Message>(who: &volary_core::Recipient<M>) {
+    /// println!("{}", who.address());
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn address(&self) -> Address {
+        self.cell.system().address_of(&self.cell)
     }
 
     /// Whether the actor has not ended yet.

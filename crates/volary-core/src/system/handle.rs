@@ -21,7 +21,7 @@ use crate::env::Disk;
 use crate::events::{DeadReason, EventStream};
 use crate::mailbox::BLOCK_BYTES;
 use crate::reference::foreign::StandIn;
-use crate::reference::{ActorId, ActorRef, ActorStatus, Recipient, Spawn};
+use crate::reference::{ActorId, ActorRef, ActorStatus, AnyRef, Recipient, Spawn};
 use crate::scheduler::Scheduler;
 use crate::time::{Moment, TimerId};
 use crate::topics::Topics;
@@ -238,14 +238,37 @@ impl ActorSystem {
         let cell = if address.starts_with('/') {
             self.core.find(&address.parse().ok()?)?
         } else {
-            let address: Address = address.parse().ok()?;
-            if address.node().is_some() && !self.is_here(&address) {
-                return Some(self.resolve_abroad(&address)?.recipient());
-            }
-            self.resolve(&address)?
+            return self.find(&address.parse().ok()?)?.recipient();
         };
         let table = (cell.table.accepts)(TypeId::of::<M>())?;
         Some(Recipient::new(cell, table))
+    }
+
+    /// Whoever lives at an address of this system, whatever they are. An address with a uid finds that incarnation only.
+    ///
+    /// ```
+    /// # use volary_core::{ActorSystem, AnyRef, tree::Address};
+    /// # fn f(system: &ActorSystem, address: &Address) -> Option<AnyRef> {
+    /// system.find(address)
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn find(&self, address: &Address) -> Option<AnyRef> {
+        if address.node().is_some() && !self.is_here(address) {
+            return Some(self.resolve_abroad(address)?.any_ref());
+        }
+        self.cell_at(address).map(AnyRef::new)
+    }
+
+    /// The address by which other nodes find what is at this one here.
+    pub(crate) fn outside_address_of(&self, inside: &Address) -> Address {
+        let here = self.core.abroad().and_then(|abroad| abroad.here());
+        match here.as_ref().and_then(Address::node) {
+            Some(node) if inside.node().is_none() => inside
+                .with_node(&node.host().to_string(), node.port())
+                .unwrap_or_else(|_| inside.clone()),
+            _ => inside.clone(),
+        }
     }
 
     /// Sends a message to whoever lives at a path now.
@@ -326,7 +349,7 @@ impl ActorSystem {
         here.is_some_and(|here| here.node() == Some(node) && here.system() == address.system())
     }
 
-    fn resolve(&self, address: &Address) -> Option<CellRef> {
+    fn cell_at(&self, address: &Address) -> Option<CellRef> {
         if !self.is_here(address) {
             return None;
         }

@@ -11,6 +11,7 @@ use crate::complaints::Complaints;
 use crate::facade::Facade;
 
 /// An inherent impl block of an actor, found to be in order.
+#[derive(Clone)]
 pub(super) struct Block {
     pub(super) facade: Facade,
     pub(super) scope: Scope,

@@ -8,6 +8,7 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Ident, Meta, Path, Token, parenthesized};
 
 use crate::complaints::Complaints;
+use crate::wire::WireMark;
 
 /// What the author said about one method.
 #[derive(Default)]
@@ -25,6 +26,7 @@ pub(super) struct MessageMark {
     attribute: Attribute,
     pub(super) name: Option<Ident>,
     pub(super) derives: Vec<Path>,
+    pub(super) wire: WireMark,
 }
 
 impl Marks {
@@ -68,7 +70,8 @@ impl Marks {
     }
 
     fn read_message(&mut self, attribute: &Attribute) -> syn::Result<()> {
-        const OPTIONS: &str = "on a method `#[message(…)]` takes `name = Name` and `derive(Trait, …)`";
+        const OPTIONS: &str = "on a method `#[message(…)]` takes `name = Name`, `derive(Trait, …)`, `remote = \"name\"`, \
+                               `codec = json` and `reply_codec = json`";
         if !matches!(attribute.meta, Meta::List(_)) {
             return Err(syn::Error::new_spanned(attribute, OPTIONS));
         }
@@ -121,6 +124,7 @@ impl MessageMark {
             attribute,
             name: None,
             derives: Vec::new(),
+            wire: WireMark::default(),
         }
     }
 
@@ -133,6 +137,8 @@ impl MessageMark {
             parenthesized!(traits in meta.input);
             self.derives
                 .extend(Punctuated::<Path, Token![,]>::parse_terminated(&traits)?);
+            Ok(())
+        } else if self.wire.read(meta)? {
             Ok(())
         } else {
             Err(meta.error(format_args!(

@@ -42,10 +42,18 @@ impl<'a> MessageStruct<'a> {
         let declaration = self.declaration();
         let constructor = self.constructor();
         let contract = self.contract();
+        let travels = self.made.wire.write(
+            &self.as_type(),
+            &self.generics.generics,
+            &self.block.facade,
+            site(self.method.name.span()),
+            &self.method.gate(),
+        );
         quote! {
             #declaration
             #constructor
             #contract
+            #travels
         }
     }
 

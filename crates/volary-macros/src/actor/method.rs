@@ -13,6 +13,7 @@ use super::parameter::{Field, Role};
 use super::returned::{Answer, Contract, Ending, Returned};
 use super::{signature, types};
 use crate::complaints::Complaints;
+use crate::wire::WireMark;
 
 /// A method that handles a message.
 pub(super) struct Method {
@@ -51,6 +52,8 @@ pub(super) struct MadeMessage {
     pub(super) name: Ident,
     pub(super) derives: Vec<Path>,
     pub(super) fields: Vec<Field>,
+    /// How it travels between nodes, if it does.
+    pub(super) wire: WireMark,
 }
 
 /// One argument of the call.
@@ -83,12 +86,21 @@ impl Method {
         let message = match &marks.handles {
             Some(mark) => existing_message(mark, parameters.existing, &mut found).map(Message::Existing),
             None => {
-                let (chosen, derives) = marks.message.map(|mark| (mark.name, mark.derives)).unwrap_or_default();
+                let (chosen, derives, wire) = marks
+                    .message
+                    .map(|mark| (mark.name, mark.derives, mark.wire))
+                    .unwrap_or_default();
+                found.keep(wire.check(&block.generics));
                 let name = chosen.map_or_else(|| naming::message_name(&item.sig.ident, block), Ok);
                 let fields = parameters.fields;
-                found
-                    .keep(name)
-                    .map(|name| Message::Made(MadeMessage { name, derives, fields }))
+                found.keep(name).map(|name| {
+                    Message::Made(MadeMessage {
+                        name,
+                        derives,
+                        fields,
+                        wire,
+                    })
+                })
             }
         };
         let answer_span = answer_span(&item.sig, message.as_ref());

@@ -5,10 +5,11 @@ use quote::ToTokens;
 use syn::meta::ParseNestedMeta;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
-use syn::{Path, Token, parenthesized};
+use syn::{LitStr, Path, Token, parenthesized};
 
 use super::remote::RemoteList;
 use crate::facade::Facade;
+use crate::wire;
 
 /// What the author asked for.
 #[derive(Default)]
@@ -16,6 +17,7 @@ pub(super) struct Options {
     pub(super) facade: Facade,
     pub(super) scope: Scope,
     pub(super) remote: RemoteList,
+    pub(super) kind: Option<LitStr>,
 }
 
 /// How much of the actor this block is.
@@ -43,17 +45,22 @@ impl Options {
             self.facade = meta.value()?.parse()?;
             Ok(())
         } else if meta.path.is_ident("remote") {
+            wire::needs_feature(meta, "remote")?;
             let names;
             parenthesized!(names in meta.input);
             self.remote
                 .extend(Punctuated::<Path, Token![,]>::parse_terminated(&names)?);
             Ok(())
+        } else if meta.path.is_ident("kind") {
+            wire::needs_feature(meta, "kind")?;
+            self.kind = Some(wire::name(meta)?);
+            Ok(())
         } else if meta.path.is_ident("skip") {
             Err(meta.error("`#[actor(skip)]` goes on a method, inside an impl block that is marked `#[actor]`"))
         } else {
             Err(meta.error(format_args!(
-                "unknown option `{}`: `#[actor(…)]` on an impl block takes `handlers`, `remote(Message, …)` and \
-                 `crate = path`",
+                "unknown option `{}`: `#[actor(…)]` on an impl block takes `handlers`, `remote(Message, …)`, \
+                 `kind = \"name\"` and `crate = path`",
                 meta.path.to_token_stream()
             )))
         }

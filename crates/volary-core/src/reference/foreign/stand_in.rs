@@ -9,7 +9,7 @@ use crate::actor::{Actor, Message};
 use crate::cell::CellRef;
 use crate::cell::state::{DEAD, KILL};
 use crate::reference::spawn::spawn_stand_in;
-use crate::reference::{ActorId, ActorRef, Recipient, Target};
+use crate::reference::{ActorId, ActorRef, AnyRef, Recipient, Target};
 use crate::system::ActorSystem;
 use crate::tree::Address;
 
@@ -55,6 +55,17 @@ impl StandIn {
     #[must_use]
     pub fn actor_ref<T: Target>(&self) -> ActorRef<T> {
         ActorRef::from_cell(self.0.clone(), T::abroad())
+    }
+
+    /// A reference without a type.
+    ///
+    /// ```
+    /// # use volary_core::{AnyRef, foreign::StandIn};
+    /// fn untyped(stand_in: &StandIn) -> AnyRef { stand_in.any_ref() }
+    /// ```
+    #[must_use]
+    pub fn any_ref(&self) -> AnyRef {
+        AnyRef::new(self.0.clone())
     }
 
     /// A reference for one message.

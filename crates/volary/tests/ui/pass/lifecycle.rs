@@ -20,7 +20,7 @@ pub struct Plant {
     height: u32,
 }
 
-#[actor(remote(Grow, Poke))]
+#[actor]
 impl Plant {
     async fn started(&mut self, _ctx: &mut Context<Self>) -> Result<(), Fault> {
         self.check(self.height)

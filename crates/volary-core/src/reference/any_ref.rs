@@ -1,0 +1,138 @@
+//! A reference to an actor whose type is found out at run time, for those who have no more than an address.
+
+use std::any::TypeId;
+use std::fmt;
+
+use super::actor_ref::ActorRef;
+use super::id::ActorId;
+use super::recipient::Recipient;
+use crate::actor::{Actor, Message};
+use crate::cell::state::DEAD;
+use crate::cell::{CellRef, absent_table};
+use crate::tree::{Address, Path};
+
+/// Some actor. Nothing can be sent to it before it is known what it is.
+///
+/// ```
+/// # use volary_core::{Actor, ActorRef, AnyRef};
+/// fn back<A: Actor>(actor: &ActorRef<A>) -> Option<ActorRef<A>> {
+///     AnyRef::from(actor).downcast::<A>()
+/// }
+/// ```
+#[derive(Clone, PartialEq)]
+pub struct AnyRef {
+    cell: CellRef,
+}
+
+impl AnyRef {
+    pub(crate) fn new(cell: CellRef) -> Self {
+        AnyRef { cell }
+    }
+
+    /// The type of the actor.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, AnyRef};
+    /// # fn f<A: Actor>(some: &AnyRef) -> bool {
+    /// some.actor_type() == std::any::TypeId::of::<A>()
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn actor_type(&self) -> TypeId {
+        (self.cell.table.actor_type)()
+    }
+
+    /// The typed reference, if the actor is of that type. Of one that lives elsewhere that is not known here: it is seen
+    /// when messages arrive.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, ActorRef, AnyRef};
+    /// # fn f<A: Actor>(some: &AnyRef) -> Option<ActorRef<A>> {
+    /// some.downcast()
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn downcast<A: Actor>(&self) -> Option<ActorRef<A>> {
+        let is = self.cell.foreign().is_some() || self.actor_type() == TypeId::of::<A>();
+        is.then(|| ActorRef::from_cell(self.cell.clone(), ()))
+    }
+
+    /// A reference for one message, if [`Actor::messages`] lists it, or the actor lives elsewhere.
+    ///
+    /// ```
+    /// # use volary_core::{AnyRef, Message, Recipient};
+    /// # fn f<M: Message>(some: &AnyRef) -> Option<Recipient<M>> {
+    /// some.recipient()
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn recipient<M: Message>(&self) -> Option<Recipient<M>> {
+        let table = match self.cell.foreign() {
+            Some(_) => absent_table::<M>(),
+            None => (self.cell.table.accepts)(TypeId::of::<M>())?,
+        };
+        Some(Recipient::new(self.cell.clone(), table))
+    }
+
+    /// The id of the incarnation.
+    ///
+    /// ```
+    /// # fn f(some: &volary_core::AnyRef) {
+    /// println!("{}", some.id());
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn id(&self) -> ActorId {
+        ActorId::of(self.cell.id)
+    }
+
+    /// Where it lives.
+    ///
+    /// ```
+    /// # fn f(some: &volary_core::AnyRef) {
+    /// println!("{}", some.path());
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn path(&self) -> Path {
+        self.cell.path()
+    }
+
+    /// The address of this incarnation: path and uid.
+    ///
+    /// ```
+    /// # fn f(some: &volary_core::AnyRef) {
+    /// println!("{}", some.address());
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn address(&self) -> Address {
+        self.cell.system().address_of(&self.cell)
+    }
+
+    /// Whether the actor has not ended yet.
+    ///
+    /// ```
+    /// # fn f(some: &volary_core::AnyRef) -> bool {
+    /// some.is_alive()
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        !self.cell.state.has(DEAD)
+    }
+}
+
+impl<A: Actor> From<&ActorRef<A>> for AnyRef {
+    fn from(actor: &ActorRef<A>) -> Self {
+        AnyRef::new(actor.cell().clone())
+    }
+}
+
+impl Eq for AnyRef {}
+
+impl fmt::Debug for AnyRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AnyRef({})", self.path())
+    }
+}

@@ -1,0 +1,55 @@
+//! What a peer may make this node hold.
+
+/// The limits on what is read. Together they are the budget of a connection: a peer that keeps within them costs no
+/// more than they say, and one that does not is disconnected before it costs anything.
+///
+/// ```
+/// use volary_wire::native::Limits;
+/// let mut limits = Limits::default();
+/// assert_eq!(limits.max_frame, 16 * 1024 * 1024);
+/// limits.max_frame = 64 * 1024; // for a peer that has not said who it is yet
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The longest frame, without its length.
+    pub max_frame: usize,
+    /// The longest message that comes in pieces.
+    pub max_message: usize,
+    /// The longest name or address.
+    pub max_name: usize,
+    /// The longest text for humans, as in a refusal.
+    pub max_text: usize,
+    /// The most bytes of metadata on one message.
+    pub max_metadata: usize,
+    /// The most headers on one message.
+    pub max_headers: usize,
+    /// The most names that a peer may intern, of addresses and of types each.
+    pub max_interned: usize,
+    /// The most bytes of interned names, of addresses and of types each.
+    pub max_interned_bytes: usize,
+    /// The most messages that may arrive in pieces at the same time.
+    pub max_assemblies: usize,
+    /// The most bytes of messages that are being put together.
+    pub max_assembly_bytes: usize,
+    /// How many bytes of room the decoder makes at a time, whatever a frame claims to be.
+    pub read_step: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            max_frame: 16 * 1024 * 1024,
+            max_message: 64 * 1024 * 1024,
+            max_name: volary_core::Address::MAX_BYTES,
+            max_text: 4 * 1024,
+            max_metadata: 16 * 1024,
+            max_headers: 64,
+            max_interned: 8 * 1024,
+            max_interned_bytes: 1024 * 1024,
+            max_assemblies: 16,
+            max_assembly_bytes: 128 * 1024 * 1024,
+            read_step: 16 * 1024,
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What the sending side knows of a message.
+
+use std::any::{Any, type_name};
+use std::borrow::Cow;
+use std::fmt;
+
+use bytes::{Bytes, BytesMut};
+use volary_core::Message;
+
+use super::SendEncodeError;
+use super::route::{Rejected, decode_answer};
+use crate::codec::{Codec, CodecId, DecodeError, EncodeError};
+use crate::contain::contain;
+use crate::native::Outcome;
+use crate::wire::Wire;
+
+/// A registered message: its name, its codec, and how to read the answer to it. Found by
+/// [`Registry::entry`](crate::Registry::entry).
+///
+/// ```
+/// use bytes::BytesMut;
+/// use volary_core::Message;
+/// use volary_wire::{Registry, SendEncodeError};
+///
+/// // Nothing is known of `M` but that it is a message.
+/// fn encoded<M: Message>(registry: &Registry, message: &M) -> Result<BytesMut, SendEncodeError> {
+///     let mut out = BytesMut::new();
+///     registry.entry::<M>()?.encode(message, &mut out)?;
+///     Ok(out)
+/// }
+/// ```
+pub struct MessageEntry {
+    name: Cow<'static, str>,
+    type_name: &'static str,
+    codec: CodecId,
+    encode: fn(&dyn Any, &mut BytesMut) -> Option<Result<(), EncodeError>>,
+    decode: fn(Rejected, CodecId, Bytes, &mut dyn Any) -> Result<(), DecodeError>,
+}
+
+/// How an ask of another node ended, as far as the other node said.
+///
+/// ```
+/// use volary_wire::Reply;
+/// fn answer<T, R>(reply: Reply<T, R>) -> Option<T> {
+///     match reply {
+///         Reply::Ok(value) => Some(value),
+///         Reply::Rejected(_) | Reply::Ended(_) => None,
+///     }
+/// }
+/// # assert_eq!(answer(Reply::<u8, u8>::Ok(1)), Some(1));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply<T, R> {
+    /// With a reply.
+    Ok(T),
+    /// With a rejection.
+    Rejected(R),
+    /// Without an answer; an [`Outcome::Ended`].
+    Ended(Outcome),
+}
+
+impl MessageEntry {
+    pub(super) fn of<M: Wire>(name: Cow<'static, str>) -> Self {
+        MessageEntry {
+            name,
+            type_name: type_name::<M>(),
+            codec: <M::Codec as Codec<M>>::ID,
+            encode: |message, out| Some(M::Codec::encode(message.downcast_ref::<M>()?, out)),
+            decode: |rejected, codec, payload, answer| {
+                let decoded = decode_answer::<M>(rejected, codec, payload)?;
+                if let Some(answer) = answer.downcast_mut::<Option<Result<M::Reply, M::Rejection>>>() {
+                    *answer = Some(decoded);
+                }
+                Ok(())
+            },
+        }
+    }
+
+    /// What frames call it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How it is written.
+    #[must_use]
+    pub fn codec(&self) -> CodecId {
+        self.codec
+    }
+
+    pub(super) fn type_name(&self) -> &'static str {
+        self.type_name
+    }
+
+    pub(super) fn shared_name(&self) -> Cow<'static, str> {
+        self.name.clone()
+    }
+
+    /// Appends a message of this entry's type. Whatever fails leaves `out` as it was.
+    ///
+    /// # Errors
+    /// When it is of another type, or cannot be written.
+    pub fn encode(&self, message: &dyn Any, out: &mut BytesMut) -> Result<(), SendEncodeError> {
+        let start = out.len();
+        let encoded = match contain(|| (self.encode)(message, out)) {
+            Ok(Some(encoded)) => encoded.map_err(SendEncodeError::Codec),
+            Ok(None) => Err(SendEncodeError::Codec(EncodeError::new::<dyn Any>(
+                self.codec,
+                format!("it is no `{}`", self.type_name),
+            ))),
+            Err(text) => Err(SendEncodeError::Panicked {
+                type_name: self.type_name,
+                text,
+            }),
+        };
+        if encoded.is_err() {
+            out.truncate(start);
+        }
+        encoded
+    }
+
+    /// Reads the answer to a message of type `M`, which must be this entry's.
+    ///
+    /// # Errors
+    /// When the bytes are no such answer, or `M` is not the type of this entry.
+    pub fn decode_reply<M: Message>(&self, outcome: Outcome) -> Result<Reply<M::Reply, M::Rejection>, DecodeError> {
+        let (rejected, codec, payload) = match outcome {
+            Outcome::Ok { codec, payload } => (Rejected::No, codec, payload),
+            Outcome::Rejected { codec, payload } => (Rejected::Yes, codec, payload),
+            ended => return Ok(Reply::Ended(ended)),
+        };
+        let mut answer: Option<Result<M::Reply, M::Rejection>> = None;
+        (self.decode)(rejected, codec, payload, &mut answer)?;
+        match answer {
+            Some(Ok(reply)) => Ok(Reply::Ok(reply)),
+            Some(Err(rejection)) => Ok(Reply::Rejected(rejection)),
+            None => Err(DecodeError::new::<M>(
+                codec,
+                format!("this is the entry of `{}`", self.type_name),
+            )),
+        }
+    }
+}
+
+impl fmt::Debug for MessageEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MessageEntry")
+            .field("name", &self.name)
+            .field("type", &self.type_name)
+            .field("codec", &self.codec)
+            .finish()
+    }
+}

@@ -1,0 +1,314 @@
+//! Which Rust types the names on the wire stand for. Built once, by hand, before the node listens; nothing registers
+//! itself, so that nothing is lost by a linker and everything that can arrive was listed by somebody.
+
+mod entry;
+mod error;
+mod near;
+mod route;
+
+use std::any::{TypeId, type_name};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use volary_core::{Message, Respond};
+
+pub use self::entry::{MessageEntry, Reply};
+pub use self::error::{DeliverError, RegisterError, SendEncodeError};
+pub use self::route::{Answered, PendingReply, Route};
+use crate::wire::{RemoteActor, Wire};
+
+/// Kinds of actors and messages, by name and by type.
+///
+/// Sending looks a message up by its type, receiving by its name and the kind of its receiver.
+///
+/// ```
+/// use std::convert::Infallible;
+/// use volary_core::Message;
+/// use volary_wire::{Proto, Registry, Wire};
+///
+/// #[derive(Clone, PartialEq, prost::Message)]
+/// struct Balance {}
+/// impl Message for Balance { type Reply = i64; type Rejection = Infallible; }
+/// impl Wire for Balance {
+///     const NAME: &'static str = "bank.v1.Balance";
+///     type Codec = Proto;
+///     type ReplyCodec = Proto;
+/// }
+///
+/// let mut registry = Registry::new();
+/// registry.message::<Balance>()?; // sent from here; what is received is listed by kinds
+/// assert_eq!(registry.entry::<Balance>()?.name(), "bank.v1.Balance");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Default)]
+pub struct Registry {
+    messages: BTreeMap<TypeId, MessageEntry>,
+    message_names: BTreeMap<Cow<'static, str>, TypeId>,
+    kinds: BTreeMap<TypeId, Kind>,
+    kind_names: BTreeMap<Cow<'static, str>, TypeId>,
+}
+
+struct Kind {
+    registered: Registered,
+    routes: BTreeMap<Cow<'static, str>, Route>,
+}
+
+/// A kind of actor in a [`Registry`].
+///
+/// ```
+/// # use volary_wire::Registry;
+/// assert_eq!(Registry::new().kinds().count(), 0);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Registered {
+    /// What other nodes call it.
+    pub name: Cow<'static, str>,
+    /// The type of the actor.
+    pub actor_type: TypeId,
+    /// The name of that type, for humans.
+    pub type_name: &'static str,
+}
+
+impl Registry {
+    /// With nothing in it.
+    ///
+    /// ```
+    /// # use volary_wire::Registry;
+    /// let registry = Registry::new();
+    /// # assert_eq!(registry.kinds().count(), 0);
+    /// ```
+    #[must_use]
+    pub fn new() -> Self {
+        Registry::default()
+    }
+
+    /// Registers a message that this node sends.
+    ///
+    /// # Errors
+    /// When the name is taken or unfit. The same type twice is no error.
+    pub fn message<M: Wire>(&mut self) -> Result<&mut Self, RegisterError> {
+        self.add_message::<M>(None)?;
+        Ok(self)
+    }
+
+    /// Registers a message under another name than it says, as for one of several instances of a generic type. To be
+    /// called before the kinds that list it.
+    ///
+    /// # Errors
+    /// When the name is taken or unfit.
+    pub fn message_as<M: Wire>(&mut self, name: impl Into<String>) -> Result<&mut Self, RegisterError> {
+        self.add_message::<M>(Some(name.into()))?;
+        Ok(self)
+    }
+
+    /// Registers a kind of actor and all messages that it lists.
+    ///
+    /// # Errors
+    /// When a name is taken or unfit. What was registered by then stays.
+    pub fn kind<A: RemoteActor>(&mut self) -> Result<&mut Self, RegisterError> {
+        self.add_kind::<A>(A::KIND.into())
+    }
+
+    /// Registers a kind under another name than it says, as for one of several instances of a generic actor.
+    ///
+    /// # Errors
+    /// As [`kind`](Self::kind).
+    pub fn kind_as<A: RemoteActor>(&mut self, name: impl Into<String>) -> Result<&mut Self, RegisterError> {
+        self.add_kind::<A>(Cow::Owned(name.into()))
+    }
+
+    /// What is known of a message of this type: name, and how to write it and to read its answer. Nothing but the type
+    /// itself is needed, so a reference that knows no more than `M` can send.
+    ///
+    /// # Errors
+    /// When it is not registered.
+    pub fn entry<M: Message>(&self) -> Result<&MessageEntry, SendEncodeError> {
+        self.messages
+            .get(&TypeId::of::<M>())
+            .ok_or_else(|| SendEncodeError::Unregistered {
+                type_name: type_name::<M>(),
+            })
+    }
+
+    /// The way of the message `name` to actors of this type.
+    ///
+    /// # Errors
+    /// When nobody listed it: each case is told apart, so that whoever sent it can be told what to do.
+    pub fn route(&self, actor_type: TypeId, name: &str) -> Result<Route, DeliverError> {
+        let kind = self.kinds.get(&actor_type).ok_or(DeliverError::UnknownKind)?;
+        if let Some(route) = kind.routes.get(name) {
+            return Ok(*route);
+        }
+        if self.message_names.contains_key(name) {
+            return Err(DeliverError::NotListed {
+                name: near::shown(name),
+                kind: kind.registered.name.to_string(),
+            });
+        }
+        let known = self.message_names.keys().map(|name| &**name);
+        Err(DeliverError::UnknownMessage {
+            name: near::shown(name),
+            near: near::hint(name, known),
+        })
+    }
+
+    /// The kind that other nodes call so.
+    ///
+    /// ```
+    /// # use volary_wire::Registry;
+    /// assert!(Registry::new().find_kind("bank.v1.Account").is_none());
+    /// ```
+    #[must_use]
+    pub fn find_kind(&self, name: &str) -> Option<&Registered> {
+        Some(&self.kinds.get(self.kind_names.get(name)?)?.registered)
+    }
+
+    /// The kind of an actor type.
+    ///
+    /// ```
+    /// # use volary_wire::Registry;
+    /// assert!(Registry::new().kind_of(std::any::TypeId::of::<u8>()).is_none());
+    /// ```
+    #[must_use]
+    pub fn kind_of(&self, actor_type: TypeId) -> Option<&Registered> {
+        Some(&self.kinds.get(&actor_type)?.registered)
+    }
+
+    /// All kinds, by name.
+    ///
+    /// ```
+    /// # use volary_wire::Registry;
+    /// for kind in Registry::new().kinds() {
+    ///     println!("{}", kind.name);
+    /// }
+    /// ```
+    pub fn kinds(&self) -> impl Iterator<Item = &Registered> {
+        self.kind_names
+            .values()
+            .filter_map(|actor_type| Some(&self.kinds.get(actor_type)?.registered))
+    }
+
+    fn add_message<M: Wire>(&mut self, other_name: Option<String>) -> Result<Cow<'static, str>, RegisterError> {
+        let (id, type_name) = (TypeId::of::<M>(), type_name::<M>());
+        if let Some(entry) = self.messages.get(&id) {
+            return match other_name {
+                Some(second) if entry.name() != second => Err(RegisterError::TwoNames {
+                    type_name,
+                    first: entry.name().to_owned(),
+                    second,
+                }),
+                _ => Ok(entry.shared_name()),
+            };
+        }
+        let name: Cow<'static, str> = other_name.map_or(M::NAME.into(), Cow::Owned);
+        check_name(&name, type_name)?;
+        if let Some(first) = self.message_names.get(&name).and_then(|first| self.messages.get(first)) {
+            return Err(RegisterError::DuplicateMessage {
+                name: name.into_owned(),
+                first: first.type_name(),
+                second: type_name,
+            });
+        }
+        self.message_names.insert(name.clone(), id);
+        self.messages.insert(id, MessageEntry::of::<M>(name.clone()));
+        Ok(name)
+    }
+
+    fn add_kind<A: RemoteActor>(&mut self, name: Cow<'static, str>) -> Result<&mut Self, RegisterError> {
+        let (actor_type, type_name) = (TypeId::of::<A>(), type_name::<A>());
+        if let Some(kind) = self.kinds.get(&actor_type) {
+            if kind.registered.name == name {
+                return Ok(self);
+            }
+            return Err(RegisterError::TwoNames {
+                type_name,
+                first: kind.registered.name.to_string(),
+                second: name.into_owned(),
+            });
+        }
+        check_name(&name, type_name)?;
+        if let Some(first) = self.find_kind(&name) {
+            return Err(RegisterError::DuplicateKind {
+                name: name.into_owned(),
+                first: first.type_name,
+                second: type_name,
+            });
+        }
+        let mut table = KindTable {
+            registry: self,
+            routes: BTreeMap::new(),
+            failed: None,
+            actor: PhantomData,
+        };
+        A::remote_messages(&mut table);
+        let KindTable { routes, failed, .. } = table;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        self.kind_names.insert(name.clone(), actor_type);
+        let registered = Registered {
+            name,
+            actor_type,
+            type_name,
+        };
+        self.kinds.insert(actor_type, Kind { registered, routes });
+        Ok(self)
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registry")
+            .field("kinds", &self.kind_names.keys())
+            .field("messages", &self.message_names.keys())
+            .finish()
+    }
+}
+
+/// What other nodes may send to actors of type `A`: filled in by [`RemoteActor::remote_messages`].
+///
+/// ```
+/// use volary_core::Respond;
+/// use volary_wire::{KindTable, RemoteActor, Wire};
+///
+/// fn both<A: RemoteActor + Respond<M> + Respond<N>, M: Wire, N: Wire>(table: &mut KindTable<A>) {
+///     table.add::<M>().add::<N>();
+/// }
+/// ```
+pub struct KindTable<'a, A> {
+    registry: &'a mut Registry,
+    routes: BTreeMap<Cow<'static, str>, Route>,
+    failed: Option<RegisterError>,
+    actor: PhantomData<fn(A)>,
+}
+
+impl<A: RemoteActor> KindTable<'_, A> {
+    /// Opens one message to other nodes. A name that is taken is reported by [`Registry::kind`].
+    pub fn add<M: Wire>(&mut self) -> &mut Self
+    where
+        A: Respond<M>,
+    {
+        match self.registry.add_message::<M>(None) {
+            Ok(name) => {
+                self.routes.insert(name, Route::of::<A, M>());
+            }
+            Err(error) => {
+                self.failed.get_or_insert(error);
+            }
+        }
+        self
+    }
+}
+
+fn check_name(name: &str, type_name: &'static str) -> Result<(), RegisterError> {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/:".contains(&byte);
+    if (1..=255).contains(&name.len()) && name.bytes().all(fits) {
+        return Ok(());
+    }
+    Err(RegisterError::BadName {
+        name: name.to_owned(),
+        type_name,
+    })
+}

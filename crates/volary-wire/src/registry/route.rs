@@ -1,0 +1,263 @@
+//! The way of one message from another node to one kind of actor: functions made for the pair at compile time, called
+//! without knowing either.
+
+use std::any::type_name;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use pin_project_lite::pin_project;
+use volary_core::{AnyRef, AskError, Message, Respond, TellError};
+
+use super::DeliverError;
+use crate::codec::{Codec, CodecId, DecodeError};
+use crate::contain::contain;
+use crate::native::Outcome;
+use crate::wire::{RemoteActor, Wire, WireRejection};
+
+/// Hands bytes to an actor as the message they are. Found by [`Registry::route`](crate::Registry::route); to be kept
+/// beside an interned name.
+///
+/// ```
+/// use volary_core::AnyRef;
+/// use volary_wire::{CodecId, DeliverError, Registry};
+///
+/// fn deliver(registry: &Registry, to: &AnyRef, name: &str, payload: bytes::Bytes) -> Result<(), DeliverError> {
+///     registry.route(to.actor_type(), name)?.tell(to, CodecId::PROTO, payload)
+/// }
+/// ```
+#[derive(Clone, Copy)]
+pub struct Route(&'static RouteTable);
+
+pub(super) struct RouteTable {
+    name: &'static str,
+    codec: CodecId,
+    tell: fn(&AnyRef, Bytes) -> Result<(), DeliverError>,
+    ask: AskFn,
+}
+
+type AskFn = fn(&AnyRef, Bytes, Option<Duration>) -> Result<Box<dyn PendingReply>, DeliverError>;
+
+impl Route {
+    pub(super) fn of<A: RemoteActor + Respond<M>, M: Wire>() -> Self {
+        Route(
+            const {
+                &RouteTable {
+                    name: M::NAME,
+                    codec: <M::Codec as Codec<M>>::ID,
+                    tell: tell::<A, M>,
+                    ask: ask::<A, M>,
+                }
+            },
+        )
+    }
+
+    /// Tells.
+    ///
+    /// # Errors
+    /// When the message did not get into the mailbox; the caller still has its bytes if it kept them.
+    pub fn tell(&self, to: &AnyRef, codec: CodecId, payload: Bytes) -> Result<(), DeliverError> {
+        self.check(codec)?;
+        (self.0.tell)(to, payload)
+    }
+
+    /// Asks. The message has its place in the mailbox when this returns, so that the next one comes behind it.
+    ///
+    /// `timeout` is what is left of the sender's deadline; without one the system's own is taken.
+    ///
+    /// # Errors
+    /// When the bytes are no message. A full mailbox or a stopped actor is the reply's to tell.
+    pub fn ask(
+        &self,
+        to: &AnyRef,
+        codec: CodecId,
+        payload: Bytes,
+        timeout: Option<Duration>,
+    ) -> Result<Box<dyn PendingReply>, DeliverError> {
+        self.check(codec)?;
+        (self.0.ask)(to, payload, timeout)
+    }
+
+    fn check(&self, found: CodecId) -> Result<(), DeliverError> {
+        let RouteTable { name, codec, .. } = *self.0;
+        if codec == found {
+            return Ok(());
+        }
+        Err(DeliverError::Codec {
+            name,
+            expected: codec,
+            found,
+        })
+    }
+}
+
+impl fmt::Debug for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Route").field(&self.0.name).finish()
+    }
+}
+
+/// An ask of another node that is under way here. Dropping it cancels the ask.
+///
+/// ```
+/// use bytes::BytesMut;
+/// use volary_wire::{Answered, PendingReply};
+///
+/// async fn encoded(mut pending: Box<dyn PendingReply>) -> (Answered, BytesMut) {
+///     let mut out = BytesMut::new();
+///     let answered = std::future::poll_fn(|context| pending.poll_reply(context, &mut out)).await;
+///     (answered, out)
+/// }
+/// ```
+pub trait PendingReply: Send {
+    /// Whether the answer is there; if so, it is appended to `out`, unless it ended without one. Not to be called again
+    /// after that.
+    fn poll_reply(&mut self, context: &mut Context<'_>, out: &mut BytesMut) -> Poll<Answered>;
+}
+
+/// What [`PendingReply::poll_reply`] appended.
+///
+/// ```
+/// use volary_wire::{Answered, CodecId};
+/// assert_ne!(Answered::Ok(CodecId::JSON), Answered::Rejected(CodecId::JSON));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answered {
+    /// A reply, in this codec.
+    Ok(CodecId),
+    /// A rejection, in this codec.
+    Rejected(CodecId),
+    /// Nothing: the ask ended this way.
+    Ended(Outcome),
+}
+
+fn tell<A: RemoteActor + Respond<M>, M: Wire>(to: &AnyRef, payload: Bytes) -> Result<(), DeliverError> {
+    let actor = to.downcast::<A>().ok_or(DeliverError::UnknownKind)?;
+    let refused = actor.tell(decode::<M>(payload)?);
+    refused.map_err(|refused| {
+        let error = match &refused {
+            TellError::Full(_) => DeliverError::Full,
+            _ => DeliverError::Stopped,
+        };
+        // The message is the user's, and so is what its drop does.
+        let _ = contain(|| drop(refused));
+        error
+    })
+}
+
+fn ask<A: RemoteActor + Respond<M>, M: Wire>(
+    to: &AnyRef,
+    payload: Bytes,
+    timeout: Option<Duration>,
+) -> Result<Box<dyn PendingReply>, DeliverError> {
+    let actor = to.downcast::<A>().ok_or(DeliverError::UnknownKind)?;
+    let message = decode::<M>(payload)?;
+    let future = async move {
+        let ask = actor.ask(message);
+        match timeout {
+            Some(timeout) => ask.timeout(timeout).await,
+            None => ask.await,
+        }
+    };
+    let mut asked = Box::pin(Asked::<_, M> { future, early: None });
+    // The first poll is what takes the place in the mailbox. Whoever polls next leaves the waker that counts.
+    asked.as_mut().begin();
+    Ok(Box::new(asked))
+}
+
+fn decode<M: Wire>(payload: Bytes) -> Result<M, DeliverError> {
+    match contain(|| M::Codec::decode(payload)) {
+        Ok(decoded) => Ok(decoded?),
+        Err(_) => Err(DeliverError::Panicked { name: M::NAME }),
+    }
+}
+
+type Reply<M> = Result<<M as Message>::Reply, AskError<<M as Message>::Rejection>>;
+
+pin_project! {
+    struct Asked<F, M: Message> {
+        #[pin]
+        future: F,
+        early: Option<Reply<M>>,
+    }
+}
+
+impl<F: Future<Output = Reply<M>>, M: Message> Asked<F, M> {
+    fn begin(self: Pin<&mut Self>) {
+        let this = self.project();
+        if let Poll::Ready(reply) = this.future.poll(&mut Context::from_waker(Waker::noop())) {
+            *this.early = Some(reply);
+        }
+    }
+}
+
+impl<F: Future<Output = Reply<M>> + Send, M: Wire> PendingReply for Pin<Box<Asked<F, M>>> {
+    fn poll_reply(&mut self, context: &mut Context<'_>, out: &mut BytesMut) -> Poll<Answered> {
+        let this = self.as_mut().project();
+        let reply = match this.early.take() {
+            Some(reply) => reply,
+            None => std::task::ready!(this.future.poll(context)),
+        };
+        Poll::Ready(answer::<M>(reply, out))
+    }
+}
+
+fn answer<M: Wire>(reply: Reply<M>, out: &mut BytesMut) -> Answered {
+    let start = out.len();
+    let written = contain(|| match &reply {
+        Ok(reply) => M::ReplyCodec::encode(reply, out).map(|()| Answered::Ok(<M::ReplyCodec as Codec<M::Reply>>::ID)),
+        Err(AskError::Rejected(rejection)) => <M::Rejection as WireRejection>::Codec::encode(rejection, out)
+            .map(|()| Answered::Rejected(<<M::Rejection as WireRejection>::Codec as Codec<M::Rejection>>::ID)),
+        Err(error) => Ok(Answered::Ended(ending(error))),
+    });
+    let _ = contain(|| drop(reply));
+    let failed = |text: &str| Answered::Ended(Outcome::ended(Outcome::FAILED, 0, text));
+    let answered = match written {
+        Ok(Ok(answered)) => return answered,
+        Ok(Err(error)) => failed(&error.to_string()),
+        Err(_) => failed(&format!("the codec of the reply to `{}` panicked", type_name::<M>())),
+    };
+    out.truncate(start);
+    answered
+}
+
+fn ending<R: volary_core::Rejection>(error: &AskError<R>) -> Outcome {
+    let number = match error {
+        AskError::NoReply => Outcome::NO_REPLY,
+        AskError::Full => Outcome::BUSY,
+        AskError::Stopped => Outcome::STOPPED,
+        AskError::Timeout { .. } => Outcome::EXPIRED,
+        _ => Outcome::FAILED,
+    };
+    Outcome::ended(number, 0, &error.to_string())
+}
+
+/// For entries: reads a reply or a rejection, whichever it is.
+pub(super) fn decode_answer<M: Wire>(
+    rejected: Rejected,
+    codec: CodecId,
+    payload: Bytes,
+) -> Result<Result<M::Reply, M::Rejection>, DecodeError> {
+    let expected = match rejected {
+        Rejected::No => <M::ReplyCodec as Codec<M::Reply>>::ID,
+        Rejected::Yes => <<M::Rejection as WireRejection>::Codec as Codec<M::Rejection>>::ID,
+    };
+    if expected != codec {
+        return Err(DecodeError::new::<M>(codec, format!("answers to it are in {expected}")));
+    }
+    let decoded = contain(|| match rejected {
+        Rejected::No => M::ReplyCodec::decode(payload).map(Ok),
+        Rejected::Yes => <M::Rejection as WireRejection>::Codec::decode(payload).map(Err),
+    });
+    decoded.unwrap_or_else(|text| Err(DecodeError::new::<M>(codec, format!("the codec panicked: {text}"))))
+}
+
+/// Which of the two answers it is.
+#[derive(Clone, Copy)]
+pub(super) enum Rejected {
+    No,
+    Yes,
+}

@@ -1,0 +1,201 @@
+//! R2: what may change in a message while old and new nodes talk, codec by codec, and what may not.
+#![cfg(all(feature = "proto", feature = "json", feature = "cbor", feature = "postcard"))]
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use bytes::{Bytes, BytesMut};
+use serde::{Deserialize, Serialize};
+use volary_wire::{Cbor, Codec, CodecId, DecodeError, Json, Postcard, Proto};
+
+/// The first version.
+#[derive(Clone, PartialEq, prost::Message, Serialize, Deserialize)]
+struct Old {
+    #[prost(int64, tag = "1")]
+    cents: i64,
+    #[prost(string, tag = "2")]
+    #[serde(default)]
+    note: String,
+}
+
+/// With an optional field added.
+#[derive(Clone, PartialEq, prost::Message, Serialize, Deserialize)]
+struct Added {
+    #[prost(int64, tag = "1")]
+    cents: i64,
+    #[prost(string, tag = "2")]
+    note: String,
+    #[prost(string, optional, tag = "3")]
+    currency: Option<String>,
+}
+
+/// With a field removed.
+#[derive(Clone, PartialEq, prost::Message, Serialize, Deserialize)]
+struct Removed {
+    #[prost(int64, tag = "1")]
+    cents: i64,
+}
+
+/// With a field added that has no default.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Demanding {
+    cents: i64,
+    note: String,
+    currency: String,
+}
+
+fn old() -> Old {
+    Old {
+        cents: 10,
+        note: "rent".to_owned(),
+    }
+}
+
+fn added() -> Added {
+    Added {
+        cents: 10,
+        note: "rent".to_owned(),
+        currency: Some("EUR".to_owned()),
+    }
+}
+
+fn crossed<C: Codec<W> + Codec<R>, W, R>(written: &W) -> Result<R, DecodeError> {
+    let mut out = BytesMut::new();
+    C::encode(written, &mut out).unwrap();
+    C::decode(out.freeze())
+}
+
+/// What codecs that name their fields can do.
+fn evolves<C: Codec<Old> + Codec<Added> + Codec<Removed>>() {
+    assert_eq!(
+        crossed::<C, _, Old>(&added()).unwrap(),
+        old(),
+        "an old reader skips what it does not know"
+    );
+    let read: Added = crossed::<C, _, _>(&old()).unwrap();
+    assert_eq!(
+        read,
+        Added {
+            currency: None,
+            ..added()
+        },
+        "a new reader does without what an old writer does not send"
+    );
+    assert_eq!(
+        crossed::<C, _, Removed>(&old()).unwrap(),
+        Removed { cents: 10 },
+        "a field may go"
+    );
+    let read: Old = crossed::<C, _, _>(&Removed { cents: 10 }).unwrap();
+    assert_eq!(
+        read,
+        Old {
+            cents: 10,
+            note: String::new()
+        },
+        "and then has its default"
+    );
+}
+
+#[test]
+fn r2_proto_messages_evolve() {
+    evolves::<Proto>();
+}
+
+#[test]
+fn r2_json_messages_evolve() {
+    evolves::<Json>();
+    let error = crossed::<Json, _, Demanding>(&old()).unwrap_err().to_string();
+    assert!(error.contains("missing field `currency`"), "{error}");
+}
+
+#[test]
+fn r2_cbor_messages_evolve() {
+    evolves::<Cbor>();
+    let error = crossed::<Cbor, _, Demanding>(&old()).unwrap_err().to_string();
+    assert!(error.contains("missing field `currency`"), "{error}");
+}
+
+#[test]
+fn r2_postcard_messages_do_not_evolve_and_say_so() {
+    let error = crossed::<Postcard, _, Old>(&added()).unwrap_err().to_string();
+    assert!(
+        error.contains("bytes too many"),
+        "a field that an old reader does not know: {error}"
+    );
+    assert!(
+        crossed::<Postcard, _, Added>(&old()).is_err(),
+        "a field that an old writer does not send"
+    );
+    assert!(crossed::<Postcard, _, Removed>(&old()).is_err());
+    assert!(crossed::<Postcard, _, Old>(&Removed { cents: 10 }).is_err());
+}
+
+#[test]
+fn r2_postcard_cannot_tell_fields_that_changed_places() {
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Transfer {
+        from: u32,
+        to: u32,
+    }
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Swapped {
+        to: u32,
+        from: u32,
+    }
+    let read: Swapped = crossed::<Postcard, _, _>(&Transfer { from: 1, to: 2 }).unwrap();
+    assert_eq!(
+        read,
+        Swapped { to: 1, from: 2 },
+        "which is why a change is a new message with a new name"
+    );
+    let read: Swapped = crossed::<Json, _, _>(&Transfer { from: 1, to: 2 }).unwrap();
+    assert_eq!(read, Swapped { to: 2, from: 1 });
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Nested(Vec<Nested>);
+
+#[test]
+fn s20_depth_is_limited() {
+    let deep = "[".repeat(100_000);
+    assert!(<Json as Codec<Nested>>::decode(deep.into()).is_err());
+    let deep = vec![0x81; 100_000];
+    assert!(<Cbor as Codec<Nested>>::decode(deep.into()).is_err());
+    let shallow = [vec![0x81; 30], vec![0x80]].concat();
+    assert!(<Cbor as Codec<Nested>>::decode(shallow.into()).is_ok());
+}
+
+#[test]
+fn s20_lengths_are_not_believed() {
+    // A list, a text and bytes of 2^62, which never come.
+    let huge = [0x1b, 0x40, 0, 0, 0, 0, 0, 0, 0];
+    for major in [0x40_u8, 0x60, 0x80] {
+        let mut bytes = huge.to_vec();
+        bytes[0] |= major;
+        assert!(<Cbor as Codec<Vec<u64>>>::decode(bytes.clone().into()).is_err());
+        assert!(<Cbor as Codec<String>>::decode(bytes.into()).is_err());
+    }
+    let huge = Bytes::from_static(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]);
+    assert!(<Postcard as Codec<Vec<u64>>>::decode(huge.clone()).is_err());
+    assert!(<Postcard as Codec<String>>::decode(huge.clone()).is_err());
+    let text = Bytes::from([&[0x12][..], &huge].concat());
+    assert!(<Proto as Codec<Old>>::decode(text).is_err());
+}
+
+#[test]
+fn r2_bytes_behind_the_value_are_an_error() {
+    assert!(<Cbor as Codec<u8>>::decode(Bytes::from_static(&[1, 1])).is_err());
+    assert!(<Postcard as Codec<u8>>::decode(Bytes::from_static(&[1, 1])).is_err());
+    assert!(<Json as Codec<u8>>::decode(Bytes::from_static(b"1 1")).is_err());
+}
+
+#[test]
+fn r2_codecs_have_their_numbers_for_ever() {
+    let ids = [
+        <Proto as Codec<Old>>::ID,
+        <Json as Codec<Old>>::ID,
+        <Cbor as Codec<Old>>::ID,
+        <Postcard as Codec<Old>>::ID,
+        CodecId::own(0),
+    ];
+    assert_eq!(ids.map(CodecId::number), [1, 2, 3, 4, 128]);
+}

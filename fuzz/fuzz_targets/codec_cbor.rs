@@ -1,0 +1,8 @@
+//! Values in cbor.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use volary_fuzz::{Sample, round_trip};
+use volary_wire::Cbor;
+
+fuzz_target!(|data: &[u8]| round_trip::<Cbor, Sample>(data));

@@ -1,0 +1,8 @@
+//! Values in json.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use volary_fuzz::{Sample, round_trip};
+use volary_wire::Json;
+
+fuzz_target!(|data: &[u8]| round_trip::<Json, Sample>(data));
