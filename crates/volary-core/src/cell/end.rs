@@ -1,16 +1,14 @@
 //! The last step of an actor's life, and who hears of it.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use super::header::{CellRef, Header};
 use super::lifecycle::{Alive, Phase, abort_tasks, cancel_alarm, drop_actor};
 use super::state::{HELD, PAUSED, SUSPENDED};
-use super::{Links, Membership, Watcher, supervise};
+use super::{Links, Memberships, Watcher, supervise};
 use crate::actor::Fault;
 use crate::dispatch::{Ending, Host, discard, wake};
 use crate::events::{DeadReason, Lifecycle};
-use crate::groups::Key;
 use crate::mailbox::{Incoming, Peek};
 use crate::reference::StartError;
 use crate::sync::Spin;
@@ -50,7 +48,7 @@ pub(super) fn end(cell: &Header, host: &Host) -> Alive {
                 std::mem::take(&mut links.watchers),
                 std::mem::take(&mut links.watching),
                 std::mem::take(&mut links.mourners),
-                take_memberships(&mut links),
+                links.memberships.take(),
             )
         }
     };
@@ -86,7 +84,7 @@ pub(super) fn end(cell: &Header, host: &Host) -> Alive {
             (
                 std::mem::take(&mut links.watchers),
                 std::mem::take(&mut links.mourners),
-                take_memberships(&mut links),
+                links.memberships.take(),
                 starter,
                 fault,
             )
@@ -146,7 +144,7 @@ unsafe fn demolish(cell: &Header, host: &Host) {
         for (_, waker) in links.mourners {
             wake(waker);
         }
-        for subscription in links.subscriptions {
+        for subscription in links.memberships.into_iter().flat_map(|all| all.subscriptions) {
             subscription.leave();
         }
     }
@@ -169,21 +167,9 @@ fn notify(cell: &Header, watchers: BTreeMap<u64, Watcher>) {
     }
 }
 
-/// What an ended actor is to be taken off.
-#[derive(Default)]
-struct Memberships {
-    groups: BTreeSet<Key>,
-    subscriptions: Vec<Arc<dyn Membership>>,
-}
-
-fn take_memberships(links: &mut Links) -> Memberships {
-    Memberships {
-        groups: std::mem::take(&mut links.groups),
-        subscriptions: std::mem::take(&mut links.subscriptions),
-    }
-}
-
-fn leave(cell: &Header, memberships: Memberships) {
+/// Takes an ended actor off everything that it belongs to.
+fn leave(cell: &Header, memberships: Option<Box<Memberships>>) {
+    let Some(memberships) = memberships else { return };
     for subscription in memberships.subscriptions {
         subscription.leave();
     }

@@ -54,14 +54,12 @@ pub(crate) struct Links {
     pub(crate) watchers: BTreeMap<u64, Watcher>,
     /// Actors that this one watches. A `Terminated` of anybody else is out of date.
     pub(crate) watching: BTreeMap<u64, CellRef>,
-    /// Groups that it is a member of or watches, or was and did.
-    pub(crate) groups: BTreeSet<Key>,
+    /// What it is to be taken off when it ends.
+    pub(crate) memberships: Option<Box<Memberships>>,
     /// Whoever waits for the end from outside.
     pub(crate) mourners: Vec<(u64, Waker)>,
     pub(crate) next_mourner: u64,
     pub(crate) tasks: BTreeMap<u64, TaskAbort>,
-    /// What it has subscribed to, and leaves when it ends.
-    pub(crate) subscriptions: Vec<Arc<dyn Membership>>,
     /// What it crashed with, until it has started again.
     pub(crate) crash: Option<Fault>,
     pub(crate) alarm: Option<(TimerId, Moment)>,
@@ -105,6 +103,21 @@ pub(crate) struct Links {
     pub(crate) history: Option<Box<History>>,
     /// Children that wait for what becomes of this actor, with faults that it has not taken up yet.
     pub(crate) escalated: Vec<(CellRef, Option<Fault>)>,
+}
+
+/// What an actor belongs to.
+#[derive(Default)]
+pub(crate) struct Memberships {
+    /// Groups that it is a member of or watches, or was and did.
+    pub(crate) groups: BTreeSet<Key>,
+    /// Events and topics that it has subscribed to.
+    pub(crate) subscriptions: Vec<Arc<dyn Membership>>,
+}
+
+impl Links {
+    pub(crate) fn memberships(&mut self) -> &mut Memberships {
+        self.memberships.get_or_insert_default()
+    }
 }
 
 /// How often a mailbox that panics is asked for one letter.

@@ -138,7 +138,7 @@ impl<E: Event + Message> Post<E> {
             if links.ended || cell.state.has(DEAD) {
                 return false;
             }
-            links.subscriptions.push(self.clone());
+            links.memberships().subscriptions.push(self.clone());
             true
         })
     }
@@ -252,8 +252,9 @@ impl<E: Event + Message> Member<E> for Post<E> {
         let me = std::ptr::from_ref(self).cast::<()>();
         let _gone = self.to.cell().with_links(|links| {
             let mine = |other: &Arc<dyn Membership>| Arc::as_ptr(other).cast::<()>() == me;
-            let at = links.subscriptions.iter().position(mine)?;
-            Some(links.subscriptions.swap_remove(at))
+            let subscriptions = &mut links.memberships.as_mut()?.subscriptions;
+            let at = subscriptions.iter().position(mine)?;
+            Some(subscriptions.swap_remove(at))
         });
     }
 

@@ -169,7 +169,7 @@ impl<T: Target> Group<T> {
             if links.ended || cell.state.has(DEAD) {
                 return false;
             }
-            links.groups.insert(self.key.clone());
+            links.memberships().groups.insert(self.key.clone());
             true
         });
         if !there {
@@ -281,7 +281,7 @@ impl<T: Target> Group<T> {
         let there = cell.with_links(|links| {
             let there = !links.ended && !cell.state.has(DEAD);
             if there {
-                links.groups.insert(self.key.clone());
+                links.memberships().groups.insert(self.key.clone());
             }
             there
         });
@@ -312,7 +312,7 @@ impl<T: Target> Group<T> {
             let links = &mut *extras.links.lock();
             // Looked at under the lock of the cell: who joins enters the register before the cell.
             if !register.concerns(&self.key, cell.id) {
-                links.groups.remove(&self.key);
+                links.memberships().groups.remove(&self.key);
             }
         }
     }
