@@ -3,7 +3,7 @@
 //! declines through `Peer::offers`. What only some libraries have is in modules
 //! with a `bench` of their own, which a contender that has it asks first.
 
-mod ask;
+pub mod ask;
 #[cfg(test)]
 mod feature_tests;
 mod io;
@@ -15,7 +15,7 @@ pub mod restart;
 pub mod router;
 pub mod stash;
 pub mod stream;
-mod tell;
+pub mod tell;
 mod timers;
 
 use crate::contender::Bench;

@@ -79,7 +79,10 @@ pub use system::{
     ActorInfo, ActorSystem, DispatcherOptions, Metrics, Sleep, StartError as SystemStartError, StopError, StopProblem,
     SystemBuilder,
 };
-pub use telemetry::{BOUNDS, Cardinality, Histogram, KindReading, Readings, Sample, Telemetry, TelemetrySink};
+pub use telemetry::{
+    BOUNDS, Begun, Cardinality, Histogram, Instrument, InstrumentKind, KindCensus, KindReading, Point, Readings,
+    Sample, Telemetry, TelemetrySink,
+};
 pub use time::Moment;
 #[cfg(feature = "cron")]
 pub use time::{Cron, CronError};

@@ -12,6 +12,7 @@
 //! - Registry: the name given when spawning.
 //! - Timers: `Scheduler::once` and `Schedule::cancel`.
 //! - skynet: nodes are children of their parents, as the tree suggests.
+//! - `tell/telemetry` and `ask/telemetry` are `tell` and `ask` with one message in a hundred measured.
 //! - Faults, stash, passivation and routers: see `restart.rs`, `stash.rs`,
 //!   `passivation.rs`, `router.rs`; the simulator: `sim.rs`.
 
@@ -54,7 +55,8 @@ fn bench(workload: &str) -> Option<Bench> {
     if let Some(bench) = sim::bench(workload) {
         return Some(bench);
     }
-    programs::restart::bench::<Volary>(workload)
+    measured(workload)
+        .or_else(|| programs::restart::bench::<Volary>(workload))
         .or_else(|| programs::stash::bench::<Volary>(workload))
         .or_else(|| programs::router::bench::<Volary>(workload))
         .or_else(|| programs::passivation::bench::<Volary>(workload))
@@ -62,6 +64,15 @@ fn bench(workload: &str) -> Option<Bench> {
         .or_else(|| programs::publish::events::<Volary>(workload))
         .or_else(|| programs::stream::bench::<Volary>(workload))
         .or_else(|| programs::bench::<Volary>(workload))
+}
+
+/// What only makes sense where messages can be measured.
+fn measured(workload: &str) -> Option<Bench> {
+    match workload {
+        "tell/telemetry" => Some(Bench::Throughput(programs::tell::tell::<Volary>)),
+        "ask/telemetry" => Some(Bench::Throughput(programs::ask::ask::<Volary>)),
+        _ => None,
+    }
 }
 
 /// Volary on its tokio runtime.
@@ -91,7 +102,11 @@ impl Peer for Volary {
     fn start(case: &Case) -> Self {
         let host = Host::start(case);
         let entered = host.handle(0).enter();
-        let system = ActorSystem::builder("bench").start_now().expect("a system");
+        let mut builder = ActorSystem::builder("bench");
+        if case.workload.ends_with("/telemetry") {
+            builder = builder.telemetry(volary::Telemetry::sampled(0.01));
+        }
+        let system = builder.start_now().expect("a system");
         drop(entered);
         Self { host, system, apart: case.workload == "ask/cross-thread" }
     }

@@ -57,6 +57,9 @@ pub(super) fn end(cell: &Header, host: &Host) -> Alive {
         let _me = other.with_links(|links| links.watchers.remove(&cell.id));
     }
     system.publish_lifecycle(cell, Lifecycle::Stopped);
+    if let Some(meter) = system.meter() {
+        meter.ended(cell);
+    }
     cell.phase.set(Phase::Gone);
     system.directory().remove(cell.id);
     system.schedules().receiver_ended(cell);

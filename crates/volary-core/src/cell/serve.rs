@@ -13,7 +13,7 @@ use crate::events::DeadReason;
 use crate::intercept::{Arriving, Handled, Layers, Outcome};
 use crate::mailbox::{BELL, Incoming, RecordKind};
 use crate::reference::ActorId;
-use crate::telemetry::{Sample, span_id};
+use crate::telemetry::{Begun, Sample, span_id};
 use crate::time::Moment;
 
 /// A message that is being handled.
@@ -85,7 +85,8 @@ impl Header {
                 return Step::Done;
             }
         }
-        let served = Box::new(Served { layered, ..served });
+        let mut served = Box::new(Served { layered, ..served });
+        served.open_span(self);
         // SAFETY: the caller's promise.
         let step = served.around(|| unsafe { run(self, host, incoming) });
         // SAFETY: the caller owns the actor, and this was the poll of that handler.
@@ -95,37 +96,47 @@ impl Header {
 }
 
 impl Served {
-    fn begin(cell: &Header, incoming: &Incoming, mut carried: Box<Carried>) -> Self {
+    fn begin(cell: &Header, incoming: &Incoming, carried: Box<Carried>) -> Self {
         let system = cell.system();
-        let message_type = (incoming.table.name)();
-        let mut parent = None;
-        let mut span = tracing::Span::none();
-        if let Some(trace) = carried.baggage.trace
-            && trace.is_sampled()
-        {
-            // What this handler sends comes from its own span.
-            parent = (!carried.begins_trace).then(|| trace.span_id());
-            let here = trace.below(span_id(&**system.env()));
-            carried.baggage.trace = Some(here);
-            span = tracing::info_span!(
-                target: "volary::message",
-                "handle",
-                actor = %cell.path(),
-                message = message_type,
-                trace_id = %format_args!("{:032x}", here.trace_id()),
-                span_id = %format_args!("{:016x}", here.span_id()),
-            );
-        }
         Served {
-            message_type,
+            message_type: (incoming.table.name)(),
             sender: incoming.envelope.sender,
             begun: system.now(),
             wall: carried.sent_at.map(|_| system.env().wall()),
-            parent,
-            span,
+            parent: None,
+            span: tracing::Span::none(),
             layered: false,
             carried,
         }
+    }
+
+    /// What this handler sends comes from a span of its own, if it is part of a trace.
+    fn open_span(&mut self, cell: &Header) {
+        let Some(trace) = self.carried.baggage.trace.filter(|trace| trace.is_sampled()) else {
+            return;
+        };
+        let system = cell.system();
+        let parent = (!self.carried.begins_trace).then_some(trace);
+        self.parent = parent.map(|parent| parent.span_id());
+        let named = system.meter().zip(self.wall).and_then(|(meter, begun)| {
+            let begun = Begun {
+                actor_type: (cell.table.actor_name)(),
+                message_type: self.message_type,
+                begun,
+                parent,
+            };
+            meter.open_span(cell, &begun)
+        });
+        let here = named.unwrap_or_else(|| trace.below(span_id(&**system.env())));
+        self.carried.baggage.trace = Some(here);
+        self.span = tracing::info_span!(
+            target: "volary::message",
+            "handle",
+            actor = %cell.path(),
+            message = self.message_type,
+            trace_id = %format_args!("{:032x}", here.trace_id()),
+            span_id = %format_args!("{:016x}", here.span_id()),
+        );
     }
 
     pub(crate) fn around<R>(&self, poll: impl FnOnce() -> R) -> R {

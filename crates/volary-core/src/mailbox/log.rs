@@ -436,6 +436,11 @@ impl Log {
         self.depth_at(self.word.load(Acquire))
     }
 
+    /// How many records the reader has taken so far.
+    pub(crate) fn taken(&self) -> u64 {
+        self.taken.load(Relaxed)
+    }
+
     /// Whether a record has been reserved that the reader has not taken. Ordered after everything
     /// the caller did before, so it closes the race between "went idle" and "a message came".
     pub(crate) fn has_mail(&self) -> bool {

@@ -154,6 +154,12 @@ impl SystemCore {
         &self.around.layers
     }
 
+    /// The actors right below `/user`.
+    pub(crate) fn user_actors(&self) -> Vec<CellRef> {
+        self.guardians()
+            .map_or_else(Vec::new, |guardians| guardians.user.children())
+    }
+
     #[inline]
     pub(crate) fn meter(&self) -> Option<&Meter> {
         self.around.meter.as_ref()

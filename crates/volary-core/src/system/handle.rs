@@ -66,6 +66,12 @@ pub struct ActorInfo {
     pub waiting: usize,
     /// What it is doing.
     pub status: ActorStatus,
+    /// How many children it has.
+    pub children: usize,
+    /// How many messages it has put aside.
+    pub stashed: usize,
+    /// How much its mailbox has given out so far: messages, and notices of the runtime such as answers to requests.
+    pub taken: u64,
 }
 
 impl ActorSystem {
@@ -379,20 +385,21 @@ impl ActorSystem {
     /// ```
     #[must_use]
     pub fn actors(&self) -> Vec<ActorInfo> {
-        let Some(guardians) = self.core.guardians() else {
-            return Vec::new();
-        };
-        let mut above = guardians.user.children();
+        let mut above = self.core.user_actors();
         let mut all = Vec::new();
         while let Some(cell) = above.pop() {
-            above.extend(cell.children());
+            let children = cell.children();
             all.push(ActorInfo {
                 path: cell.path(),
                 id: ActorId::of(cell.id),
                 actor_type: (cell.table.actor_name)(),
                 waiting: usize::try_from(cell.log.depth()).unwrap_or(usize::MAX),
                 status: ActorStatus::of(&cell),
+                children: children.len(),
+                stashed: cell.stashed(),
+                taken: cell.log.taken(),
             });
+            above.extend(children);
         }
         all
     }

@@ -19,6 +19,7 @@ use crate::events::{
 use crate::reference::ActorId;
 use crate::scheduler::ScheduleFailed;
 use crate::supervision::Directive;
+use crate::telemetry::Rare;
 use crate::time::Moment;
 use crate::tree::Path;
 use std::time::Duration;
@@ -64,6 +65,13 @@ impl RateLimit {
 }
 
 impl SystemCore {
+    /// Counts by type of actor, if anything is measured here.
+    fn tally(&self, cell: &Header, what: Rare) {
+        if let Some(meter) = self.meter() {
+            meter.count(cell, what);
+        }
+    }
+
     pub(crate) fn count_refused(&self) {
         count(&self.counters.refused);
     }
@@ -75,6 +83,7 @@ impl SystemCore {
             reason,
         };
         self.show(receiver, letter);
+        self.tally(receiver, Rare::DeadLetter);
         let id = Some(ActorId::of(receiver.id));
         self.dead_letter_to(id, || receiver.path(), sender, reason, message);
     }
@@ -153,6 +162,7 @@ impl SystemCore {
             }
             Lifecycle::Restarted => {
                 count(&self.counters.restarts);
+                self.tally(cell, Rare::Restart);
                 if self.events.has_subscribers::<ActorRestarted>() {
                     self.events.publish(ActorRestarted { path: path(), id });
                 }
@@ -164,7 +174,10 @@ impl SystemCore {
                 tracing::warn!(actor = %path(), "suspended");
                 self.events.publish(ActorSuspended { path: path(), id });
             }
-            Lifecycle::Reinstated => self.events.publish(ActorReinstated { path: path(), id }),
+            Lifecycle::Reinstated => {
+                self.tally(cell, Rare::Reinstated);
+                self.events.publish(ActorReinstated { path: path(), id });
+            }
             Lifecycle::Passivated => {
                 count(&self.counters.passivated);
                 if self.events.has_subscribers::<ActorPassivated>() {
@@ -184,6 +197,7 @@ impl SystemCore {
     pub(crate) fn report_fault(&self, cell: &Header, fault: &Fault, directive: Directive) {
         self.show(cell, What::Failed { fault });
         count(&self.counters.faults);
+        self.tally(cell, Rare::Fault);
         tracing::warn!(actor = %cell.path(), %fault, ?directive, "actor failed");
         // An actor that crashes again and again should not pay for words that nobody reads.
         if self.events.has_subscribers::<ActorFailed>() {
@@ -199,6 +213,7 @@ impl SystemCore {
     pub(crate) fn report_hook_fault(&self, cell: &Header, hook: &'static str, fault: &Fault) {
         self.show(cell, What::Failed { fault });
         count(&self.counters.faults);
+        self.tally(cell, Rare::Fault);
         let path = cell.path();
         tracing::warn!(actor = %path, %fault, hook, "hook failed");
         self.stopping.note(path.as_str(), hook, &fault.to_string());
@@ -221,6 +236,7 @@ impl SystemCore {
     pub(crate) fn report_start_failure(&self, cell: &Header, attempts: u32, fault: &Fault) {
         self.show(cell, What::Failed { fault });
         count(&self.counters.faults);
+        self.tally(cell, Rare::Fault);
         let path = cell.path();
         tracing::warn!(actor = %path, attempts, %fault, "actor did not start");
         let id = ActorId::of(cell.id);

@@ -6,24 +6,42 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 
+use crate::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use super::histogram::{Buckets, Histogram};
 use super::options::{Cardinality, Telemetry, Traces};
-use super::sample::{Sample, TelemetrySink};
+use super::sample::{Begun, Sample, TelemetrySink};
 use crate::baggage::TraceContext;
 use crate::cell::Header;
 use crate::dispatch::contain;
 use crate::env::Env;
 
 /// How many types of actors have figures of their own.
-const KINDS: usize = 256;
+pub(super) const KINDS: usize = 256;
 /// Under which the others are counted, and all of them with low cardinality.
-const OTHERS: &str = "other";
+pub(super) const OTHERS: &str = "other";
 const ALL: &str = "all";
 
 #[derive(Default)]
 struct Figures {
     waited: Buckets,
     took: Buckets,
+    rare: [AtomicU64; Rare::ALL],
+    /// What the mailboxes of ended actors have given out.
+    taken_by_ended: AtomicU64,
+}
+
+/// What happens to actors now and then, and is counted each time, not sampled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rare {
+    Fault,
+    Restart,
+    Reinstated,
+    DeadLetter,
+}
+
+impl Rare {
+    const ALL: usize = 4;
 }
 
 pub(crate) struct Meter {
@@ -60,11 +78,40 @@ impl Meter {
         Some(TraceContext::new(NonZeroU128::new(trace).unwrap_or(NonZeroU128::MIN), span_id(env)).sampled())
     }
 
-    pub(crate) fn record(&self, cell: &Header, sample: &Sample<'_>) {
-        let figures = self.figures(match self.cardinality {
+    /// Lets the first sink that wants to open the span of a handling, and say which it is.
+    pub(crate) fn open_span(&self, cell: &Header, begun: &Begun) -> Option<TraceContext> {
+        self.sinks
+            .iter()
+            .find_map(|sink| match contain(|| sink.open_span(begun)) {
+                Ok(span) => span,
+                Err(fault) => {
+                    cell.system().report_hook_fault(cell, "telemetry sink", &fault);
+                    None
+                }
+            })
+    }
+
+    pub(crate) fn count(&self, cell: &Header, what: Rare) {
+        let figures = self.figures(self.label((cell.table.actor_name)()));
+        figures.rare[what as usize].fetch_add(1, Relaxed);
+    }
+
+    /// An actor has ended: what its mailbox has given out is kept.
+    pub(crate) fn ended(&self, cell: &Header) {
+        let figures = self.figures(self.label((cell.table.actor_name)()));
+        figures.taken_by_ended.fetch_add(cell.log.taken(), Relaxed);
+    }
+
+    /// What an actor of this type is counted under.
+    pub(super) fn label(&self, kind: &'static str) -> &'static str {
+        match self.cardinality {
             Cardinality::Low => ALL,
-            Cardinality::PerKind => sample.actor_type,
-        });
+            Cardinality::PerKind => kind,
+        }
+    }
+
+    pub(crate) fn record(&self, cell: &Header, sample: &Sample<'_>) {
+        let figures = self.figures(self.label(sample.actor_type));
         figures.waited.record(sample.waited);
         figures.took.record(sample.took);
         for sink in &self.sinks {
@@ -89,6 +136,11 @@ impl Meter {
             kind,
             waited: figures.waited.read(),
             took: figures.took.read(),
+            faults: figures.rare[Rare::Fault as usize].load(Relaxed),
+            restarts: figures.rare[Rare::Restart as usize].load(Relaxed),
+            reinstated: figures.rare[Rare::Reinstated as usize].load(Relaxed),
+            dead_letters: figures.rare[Rare::DeadLetter as usize].load(Relaxed),
+            taken_by_ended: figures.taken_by_ended.load(Relaxed),
         };
         Readings {
             share: if self.every == 0 {
@@ -138,4 +190,15 @@ pub struct KindReading {
     pub waited: Histogram,
     /// How long they were handled, what handlers waited for included.
     pub took: Histogram,
+    /// How often such an actor has crashed. This and what follows is counted, not sampled.
+    pub faults: u64,
+    /// How often one was restarted.
+    pub restarts: u64,
+    /// How often one that supervision held was let go on.
+    pub reinstated: u64,
+    /// Messages to such actors that became dead letters.
+    pub dead_letters: u64,
+    /// What the mailboxes of those that have ended had given out; for the others see
+    /// [`KindCensus::taken`](crate::KindCensus::taken).
+    pub taken_by_ended: u64,
 }

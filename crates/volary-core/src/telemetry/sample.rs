@@ -38,6 +38,27 @@ pub struct Sample<'a> {
     pub parent: Option<NonZeroU64>,
 }
 
+/// A handling that begins and is part of a trace.
+///
+/// ```
+/// # use volary_core::Begun;
+/// fn log(begun: &Begun) {
+///     println!("{} is handled by a {}, as part of {:?}", begun.message_type, begun.actor_type, begun.parent);
+/// }
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Begun {
+    /// The type of the actor that handles it.
+    pub actor_type: &'static str,
+    /// The type of the message.
+    pub message_type: &'static str,
+    /// When that was, by the calendar.
+    pub begun: SystemTime,
+    /// The span that sent the message; `None` if the trace begins here.
+    pub parent: Option<TraceContext>,
+}
+
 /// Gets every message that is measured; see [`SystemBuilder::telemetry_sink`](crate::SystemBuilder::telemetry_sink).
 ///
 /// Called in the way of messages, on whatever thread they are handled: hand over and return. A panic is contained.
@@ -54,4 +75,29 @@ pub struct Sample<'a> {
 pub trait TelemetrySink: Send + Sync + 'static {
     /// A message was measured.
     fn sample(&self, sample: &Sample<'_>);
+
+    /// A handling begins that is part of a trace: opens its span, if spans are named elsewhere, and says which it is.
+    /// What the handler sends is sent by that span, and the [`Sample`] of its end carries it. One that is not sampled
+    /// ends the recording of this branch. With `None` the runtime draws an id itself.
+    ///
+    /// Of several sinks the first that answers decides.
+    ///
+    /// ```
+    /// # use volary_core::{Begun, Sample, TelemetrySink, TraceContext};
+    /// # use std::num::NonZeroU64;
+    /// # use std::sync::atomic::{AtomicU64, Ordering};
+    /// /// Numbers spans in the order in which they begin.
+    /// struct Numbered(AtomicU64);
+    /// impl TelemetrySink for Numbered {
+    ///     fn sample(&self, _: &Sample<'_>) {}
+    ///     fn open_span(&self, begun: &Begun) -> Option<TraceContext> {
+    ///         let span = NonZeroU64::new(self.0.fetch_add(1, Ordering::Relaxed) + 1)?;
+    ///         Some(TraceContext::new(begun.parent?.trace_id(), span).sampled())
+    ///     }
+    /// }
+    /// ```
+    fn open_span(&self, begun: &Begun) -> Option<TraceContext> {
+        let _ = begun;
+        None
+    }
 }

@@ -1,0 +1,289 @@
+//! All figures of a system under the names that the outside world knows them by, for whoever exports them.
+//!
+//! Names and units are those of GoAkt wherever it has the same figure, so that its dashboards go on working; what can
+//! fall is a gauge here, while GoAkt calls everything a counter.
+
+use std::collections::BTreeMap;
+
+use super::census::KindCensus;
+use super::meter::KindReading;
+use crate::system::ActorSystem;
+
+/// Whether a figure can fall.
+///
+/// ```
+/// # use volary_core::InstrumentKind;
+/// assert_ne!(InstrumentKind::Counter, InstrumentKind::Gauge);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InstrumentKind {
+    /// It only grows, from the start of the system on.
+    Counter,
+    /// It is what it is at this moment.
+    Gauge,
+}
+
+/// One value of an instrument.
+///
+/// ```
+/// # use volary_core::Point;
+/// fn show(point: &Point) { println!("{}: {}", point.actor_kind.unwrap_or("the system"), point.value); }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Point {
+    /// The type of the actors that it is about; `None` for the whole system.
+    pub actor_kind: Option<&'static str>,
+    /// The value.
+    pub value: u64,
+}
+
+/// A figure with its name; see [`ActorSystem::instruments`].
+///
+/// ```
+/// # fn f(system: &volary_core::ActorSystem) {
+/// for instrument in system.instruments() {
+///     println!("{} [{}]: {:?}", instrument.name, instrument.unit, instrument.points);
+/// }
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Instrument {
+    /// Its name, with dots.
+    pub name: &'static str,
+    /// What it is measured in, as UCUM writes it; empty for plain numbers.
+    pub unit: &'static str,
+    /// What it says.
+    pub help: &'static str,
+    /// Whether it can fall.
+    pub kind: InstrumentKind,
+    /// Its values now.
+    pub points: Vec<Point>,
+}
+
+use InstrumentKind::{Counter, Gauge};
+
+impl ActorSystem {
+    /// All figures of this system now, always the same ones in the same order: first those of the system, then those
+    /// of its actors by their type. What is counted by type besides the actors alive (what they took, faults, restarts,
+    /// reinstatements, dead letters) has values only with [`telemetry`](crate::SystemBuilder::telemetry).
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let system = volary_core::ActorSystem::builder("shop").start().await?;
+    /// let all = system.instruments();
+    /// let actors = all.iter().find(|one| one.name == "actorsystem.actors.count").unwrap();
+    /// assert_eq!(actors.points[0].value, 0);
+    /// # system.stop().await?; Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn instruments(&self) -> Vec<Instrument> {
+        let census = self.census();
+        let mut all = self.of_the_system();
+        all.extend(of_those_alive(&census));
+        all.extend(self.by_kind(&census));
+        all
+    }
+
+    fn of_the_system(&self) -> Vec<Instrument> {
+        let metrics = self.metrics();
+        let rows = [
+            (
+                "actorsystem.actors.count",
+                "",
+                "Actors alive",
+                Gauge,
+                metrics.actors as u64,
+            ),
+            (
+                "actorsystem.deadletters.count",
+                "",
+                "Messages that could not be delivered",
+                Counter,
+                metrics.dead_letters,
+            ),
+            (
+                "actorsystem.uptime",
+                "s",
+                "Seconds since the start of the system",
+                Gauge,
+                self.uptime().as_secs(),
+            ),
+            ("actorsystem.peers.count", "", "Other nodes of the cluster", Gauge, 0),
+            (
+                "actorsystem.refused.count",
+                "",
+                "Messages that went back to their sender",
+                Counter,
+                metrics.refused,
+            ),
+            (
+                "actorsystem.late.replies.count",
+                "",
+                "Answers that nobody waited for any more",
+                Counter,
+                metrics.late_replies,
+            ),
+            (
+                "actorsystem.failure.count",
+                "",
+                "Crashes of actors",
+                Counter,
+                metrics.faults,
+            ),
+            (
+                "actorsystem.restart.count",
+                "",
+                "Restarts of actors",
+                Counter,
+                metrics.restarts,
+            ),
+            (
+                "actorsystem.slow.handlers.count",
+                "",
+                "Handlers that kept a worker for too long",
+                Counter,
+                metrics.slow_handlers,
+            ),
+            (
+                "actorsystem.unheard.rejections.count",
+                "",
+                "Rejections of messages that were told",
+                Counter,
+                metrics.unheard_rejections,
+            ),
+            (
+                "actorsystem.high.water.count",
+                "",
+                "Mailboxes that grew beyond the high-water mark",
+                Counter,
+                metrics.high_water,
+            ),
+            (
+                "actorsystem.passivated.count",
+                "",
+                "Actors that were passivated",
+                Counter,
+                metrics.passivated,
+            ),
+            (
+                "actorsystem.woken.count",
+                "",
+                "Passivated actors that were started for a message",
+                Counter,
+                metrics.woken,
+            ),
+            (
+                "actorsystem.timers.count",
+                "",
+                "Timers that are pending",
+                Gauge,
+                metrics.timers as u64,
+            ),
+            (
+                "actorsystem.schedules.count",
+                "",
+                "Schedules that have not ended",
+                Gauge,
+                metrics.schedules as u64,
+            ),
+            (
+                "actorsystem.mailbox.memory",
+                "By",
+                "Bytes that mailboxes hold in blocks",
+                Gauge,
+                metrics.mailbox_bytes,
+            ),
+        ];
+        let made = rows.map(|(name, unit, help, kind, value)| Instrument {
+            name,
+            unit,
+            help,
+            kind,
+            points: vec![Point {
+                actor_kind: None,
+                value,
+            }],
+        });
+        made.into()
+    }
+
+    /// What only a meter counts, so that it never falls when actors end.
+    fn by_kind(&self, census: &[KindCensus]) -> Vec<Instrument> {
+        let readings = self.readings().kinds;
+        let mut taken: BTreeMap<&'static str, u64> = BTreeMap::new();
+        if let Some(meter) = self.core.meter() {
+            for reading in &readings {
+                *taken.entry(reading.kind).or_default() += reading.taken_by_ended;
+            }
+            for kind in census {
+                *taken.entry(meter.label(kind.kind)).or_default() += kind.taken;
+            }
+        }
+        let counted = |name, help, value: fn(&KindReading) -> u64| {
+            let point = |reading: &KindReading| Point {
+                actor_kind: Some(reading.kind),
+                value: value(reading),
+            };
+            Instrument {
+                name,
+                unit: "",
+                help,
+                kind: Counter,
+                points: readings.iter().map(point).collect(),
+            }
+        };
+        let point = |(kind, value): (&'static str, u64)| Point {
+            actor_kind: Some(kind),
+            value,
+        };
+        vec![
+            Instrument {
+                name: "actor.processed.count",
+                unit: "",
+                help: "What mailboxes have given out, messages and notices",
+                kind: Counter,
+                points: taken.into_iter().map(point).collect(),
+            },
+            counted("actor.failure.count", "Crashes", |reading| reading.faults),
+            counted("actor.restart.count", "Restarts", |reading| reading.restarts),
+            counted(
+                "actor.reinstate.count",
+                "Suspended actors that were let go on",
+                |reading| reading.reinstated,
+            ),
+            counted(
+                "actor.deadletters.count",
+                "Messages that could not be delivered",
+                |reading| reading.dead_letters,
+            ),
+        ]
+    }
+}
+
+fn of_those_alive(census: &[KindCensus]) -> Vec<Instrument> {
+    let rows: [(_, _, fn(&KindCensus) -> u64); 4] = [
+        ("actor.live.count", "Actors alive", |kind| kind.actors),
+        ("actor.children.count", "Children of actors", |kind| kind.children),
+        ("actor.stash.size", "Messages put aside", |kind| kind.stashed),
+        ("actor.mailbox.size", "Messages waiting in mailboxes", |kind| {
+            kind.waiting
+        }),
+    ];
+    let made = rows.map(|(name, help, value)| {
+        let point = |kind: &KindCensus| Point {
+            actor_kind: Some(kind.kind),
+            value: value(kind),
+        };
+        Instrument {
+            name,
+            unit: "",
+            help,
+            kind: Gauge,
+            points: census.iter().map(point).collect(),
+        }
+    });
+    made.into()
+}
