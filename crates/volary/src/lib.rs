@@ -53,12 +53,20 @@
 //! - `cron`: `Cron`, schedules by the calendar in a time zone, and `Scheduler::cron`. Off unless asked for.
 //! - `wire`: `wire`, messages that travel between nodes, written as Protocol Buffers; `json`, `cbor` and `postcard`
 //!   add the codecs of these names.
+//! - `telemetry`: `volary::telemetry`, figures and traces for OpenTelemetry. Off unless asked for.
+//! - `console`: `volary::console`, health, readiness and metrics over HTTP. Off unless asked for.
 #![forbid(unsafe_code)]
 
 mod error;
 
 pub use error::{Error, Result};
+#[cfg(feature = "console")]
+#[doc(inline)]
+pub use volary_console as console;
 pub use volary_core::*;
+#[cfg(feature = "telemetry")]
+#[doc(inline)]
+pub use volary_telemetry as telemetry;
 
 /// Messages that travel between nodes: names, codecs, the registry of types, and the frames they travel in.
 ///
