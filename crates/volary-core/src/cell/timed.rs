@@ -123,7 +123,7 @@ impl<M: Message> Alarm<M> {
         };
         let baggage = self.baggage.as_deref().cloned();
         let envelope = match baggage {
-            Some(baggage) => envelope.carry(Some(Box::new(Carried::new(baggage)))),
+            Some(baggage) => envelope.carry(Some(Box::new(Carried::new(baggage).leaving(cell.system())))),
             None => envelope,
         };
         if post_exempt(cell, self.table, envelope, timed).is_ok() && cell.state.mail() {
