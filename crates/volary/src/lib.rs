@@ -288,3 +288,8 @@ pub mod prelude {
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The chapter of the book about figures and traces, so that its programs are run.
+#[cfg(all(doctest, feature = "console", feature = "telemetry"))]
+#[doc = include_str!("../../../docs/book/src/observability.md")]
+struct Observability;
