@@ -265,6 +265,17 @@ impl Host {
         Host::with(|host| host.refusal.get()).unwrap_or_default()
     }
 
+    /// Counts a message that is not measured. False: it is, and was not counted.
+    #[inline]
+    pub(crate) fn passes_unmeasured(&self, every: u32) -> bool {
+        let unmeasured = self.unmeasured.get() + 1;
+        let passes = unmeasured < every;
+        if passes {
+            self.unmeasured.set(unmeasured);
+        }
+        passes
+    }
+
     /// Whether this message is the one in so many that is measured.
     pub(crate) fn is_measured(&self, every: u32) -> bool {
         let unmeasured = self.unmeasured.get() + 1;

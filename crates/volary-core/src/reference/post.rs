@@ -1,6 +1,6 @@
 //! Putting a message into a mailbox: the bottom of `tell`, `ask` and everything that sends.
 
-use super::departure::{carrying, see_off};
+use super::departure::{carrying, passes_unseen, see_off};
 use super::foreign::post_out;
 use crate::actor::Message;
 use crate::cell::{Header, MailboxRule};
@@ -104,9 +104,13 @@ fn post_guarded<M: Message>(
     envelope: Envelope,
     message: M,
 ) -> Result<(), (Refusal, M)> {
-    if cell.system().looks_at_sending() || envelope.carried.is_some() {
+    if envelope.carried.is_some() || !passes_unseen(cell) {
         return post_watched(cell, table, envelope, message);
     }
+    let envelope = Envelope {
+        carried: None,
+        ..envelope
+    };
     post_by_rule(cell, table, envelope, message)
 }
 
