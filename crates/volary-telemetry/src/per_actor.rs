@@ -7,8 +7,10 @@ use volary_core::{ActorInfo, ActorSystem};
 
 use crate::observed::Labelled;
 
+type Read = fn(&ActorInfo) -> u64;
+
 /// The figures that can be told of one actor, and whether those of the rest add up.
-const FIGURES: [(&str, fn(&ActorInfo) -> u64, Rest); 4] = [
+const FIGURES: [(&str, Read, Rest); 4] = [
     ("actor.children.count", |actor| actor.children as u64, Rest::ByKind),
     ("actor.stash.size", |actor| actor.stashed as u64, Rest::ByKind),
     ("actor.mailbox.size", |actor| actor.waiting as u64, Rest::ByKind),
@@ -52,7 +54,7 @@ fn attributes(actor: &ActorInfo, system: &KeyValue) -> Vec<KeyValue> {
     ]
 }
 
-fn sums(rest: &[ActorInfo], value: fn(&ActorInfo) -> u64, system: &KeyValue) -> Vec<Labelled> {
+fn sums(rest: &[ActorInfo], value: Read, system: &KeyValue) -> Vec<Labelled> {
     let mut kinds: BTreeMap<&'static str, u64> = BTreeMap::new();
     for actor in rest {
         *kinds.entry(actor.actor_type).or_default() += value(actor);

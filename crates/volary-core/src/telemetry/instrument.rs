@@ -264,7 +264,8 @@ impl ActorSystem {
 }
 
 fn of_those_alive(census: &[KindCensus]) -> Vec<Instrument> {
-    let rows: [(_, _, fn(&KindCensus) -> u64); 4] = [
+    type Read = fn(&KindCensus) -> u64;
+    let rows: [(_, _, Read); 4] = [
         ("actor.live.count", "Actors alive", |kind| kind.actors),
         ("actor.children.count", "Children of actors", |kind| kind.children),
         ("actor.stash.size", "Messages put aside", |kind| kind.stashed),
