@@ -225,7 +225,8 @@ impl Host {
             host.set_ambient(Ambient {
                 id: sender,
                 deadline,
-                depth: before.depth,
+                // Whoever reads from the network runs no actors.
+                depth: u32::MAX / 2,
                 ..Ambient::OUTSIDE
             });
             let surroundings = Surroundings {

@@ -6,6 +6,9 @@ use std::fmt;
 use super::actor_ref::ActorRef;
 use super::id::ActorId;
 use super::recipient::Recipient;
+use super::status::ActorStatus;
+use super::target::Target;
+use super::watch::Termination;
 use crate::actor::{Actor, Message};
 use crate::cell::state::DEAD;
 use crate::cell::{CellRef, absent_table};
@@ -110,6 +113,100 @@ impl AnyRef {
         self.cell.system().address_of(&self.cell)
     }
 
+    /// As [`ActorRef::stop`].
+    ///
+    /// ```
+    /// # fn f(some: &volary_core::AnyRef) {
+    /// some.stop();
+    /// # }
+    /// ```
+    pub fn stop(&self) {
+        self.reference().stop();
+    }
+
+    /// As [`ActorRef::kill`].
+    ///
+    /// ```
+    /// # fn f(some: &volary_core::AnyRef) {
+    /// some.kill();
+    /// # }
+    /// ```
+    pub fn kill(&self) {
+        self.reference().kill();
+    }
+
+    /// As [`ActorRef::restart`].
+    ///
+    /// ```
+    /// # fn f(some: &volary_core::AnyRef) {
+    /// some.restart();
+    /// # }
+    /// ```
+    pub fn restart(&self) {
+        self.reference().restart();
+    }
+
+    /// As [`ActorRef::reinstate`].
+    ///
+    /// ```
+    /// # fn f(some: &volary_core::AnyRef) {
+    /// some.reinstate();
+    /// # }
+    /// ```
+    pub fn reinstate(&self) {
+        self.reference().reinstate();
+    }
+
+    /// As [`ActorRef::drain`].
+    ///
+    /// ```
+    /// # fn f(some: &volary_core::AnyRef) {
+    /// some.drain();
+    /// # }
+    /// ```
+    pub fn drain(&self) {
+        self.reference().drain();
+    }
+
+    /// As [`ActorRef::passivate`].
+    ///
+    /// ```
+    /// # fn f(some: &volary_core::AnyRef) {
+    /// some.passivate();
+    /// # }
+    /// ```
+    pub fn passivate(&self) {
+        self.reference().passivate();
+    }
+
+    /// As [`ActorRef::terminated`].
+    ///
+    /// ```
+    /// # async fn f(some: &volary_core::AnyRef) {
+    /// some.terminated().await;
+    /// # }
+    /// ```
+    pub fn terminated(&self) -> Termination {
+        Termination::new(self.cell.clone())
+    }
+
+    /// As [`ActorRef::status`].
+    ///
+    /// ```
+    /// # fn f(some: &volary_core::AnyRef) -> bool {
+    /// some.status().running
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn status(&self) -> ActorStatus {
+        ActorStatus::of(&self.cell)
+    }
+
+    /// A reference by which nothing can be sent.
+    fn reference(&self) -> ActorRef<Nothing> {
+        ActorRef::from_cell(self.cell.clone(), ())
+    }
+
     /// Whether the actor has not ended yet.
     ///
     /// ```
@@ -127,6 +224,14 @@ impl<A: Actor> From<&ActorRef<A>> for AnyRef {
     fn from(actor: &ActorRef<A>) -> Self {
         AnyRef::new(actor.cell().clone())
     }
+}
+
+/// The target of a reference by which nothing can be sent.
+enum Nothing {}
+impl Target for Nothing {
+    type Via = ();
+
+    fn abroad() -> Self::Via {}
 }
 
 impl Eq for AnyRef {}

@@ -91,8 +91,13 @@ impl<T: Send + 'static, R: Rejection> ReplyTo<T, R> {
         }
     }
 
-    /// Something between the nodes went wrong.
-    pub(crate) fn end_remotely(mut self, error: RemoteError) {
+    /// Something between the nodes went wrong: for transports.
+    ///
+    /// ```
+    /// # use volary_core::{RemoteError, ReplyTo};
+    /// fn lost(reply: ReplyTo<u32>) { reply.end_remotely(RemoteError::Busy { node: "a:1".to_owned() }) }
+    /// ```
+    pub fn end_remotely(mut self, error: RemoteError) {
         if let Some(slot) = self.slot.take() {
             answer::<T, R>(slot, Err(AskError::Remote(Box::new(error))));
         }

@@ -428,6 +428,18 @@ impl ActorSystem {
         self.core.meter().map(|meter| meter.read()).unwrap_or_default()
     }
 
+    /// The world outside, as this system sees it: for transports and other edges that must not reach around it.
+    ///
+    /// ```
+    /// # fn f(system: &volary_core::ActorSystem) {
+    /// let now = system.world().now();
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn world(&self) -> &Arc<dyn crate::env::Env> {
+        self.core.env()
+    }
+
     /// The event stream.
     ///
     /// ```

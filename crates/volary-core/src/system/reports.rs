@@ -88,6 +88,33 @@ impl SystemCore {
         self.dead_letter_to(id, || receiver.path(), sender, reason, message);
     }
 
+    /// The same for a message that is not here any more, to an actor elsewhere.
+    pub(crate) fn dead_letter_abroad(
+        &self,
+        receiver: &Header,
+        sender: u64,
+        reason: DeadReason,
+        message_type: &'static str,
+    ) {
+        count(&self.counters.dead_letters);
+        let sender_path = self.directory.get(sender).map(|cell| cell.path());
+        let receiver_path = receiver.path();
+        if let Some(suppressed) = self.dead_letter_log.admit(self.now()) {
+            tracing::info!(message = message_type, receiver = %receiver_path, %reason, suppressed, "dead letter");
+        }
+        if self.events.has_subscribers::<DeadLetter>() {
+            self.events.publish(DeadLetter {
+                reason,
+                sender: ActorId::from_raw(sender),
+                sender_path,
+                receiver: receiver_path,
+                receiver_id: Some(ActorId::of(receiver.id)),
+                message_type,
+                message: Arc::default(),
+            });
+        }
+    }
+
     /// The same for a message to a path at which nobody lives who takes it.
     pub(crate) fn dead_letter_to_nobody<M: Message>(&self, path: &Path, sender: u64, message: M) {
         self.dead_letter_to(None, || path.clone(), sender, DeadReason::Nobody, message);

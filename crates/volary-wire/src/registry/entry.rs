@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use bytes::{Bytes, BytesMut};
-use volary_core::Message;
+use volary_core::{Fault, Message, RemoteError, foreign};
 
 use super::SendEncodeError;
 use super::route::{Rejected, decode_answer};
@@ -35,6 +35,7 @@ pub struct MessageEntry {
     codec: CodecId,
     encode: fn(&dyn Any, &mut BytesMut) -> Option<Result<(), EncodeError>>,
     decode: fn(Rejected, CodecId, Bytes, &mut dyn Any) -> Result<(), DecodeError>,
+    answer: fn(&MessageEntry, foreign::PendingReply, Outcome, &str),
 }
 
 /// How an ask of another node ended, as far as the other node said.
@@ -73,6 +74,7 @@ impl MessageEntry {
                 }
                 Ok(())
             },
+            answer: answer::<M>,
         }
     }
 
@@ -86,6 +88,19 @@ impl MessageEntry {
     #[must_use]
     pub fn codec(&self) -> CodecId {
         self.codec
+    }
+
+    /// Ends an ask with such a message by what came back from `node`.
+    ///
+    /// ```
+    /// # use volary_core::foreign::PendingReply;
+    /// # use volary_wire::{MessageEntry, native::Outcome};
+    /// fn stopped(entry: &MessageEntry, reply: PendingReply) {
+    ///     entry.answer(reply, Outcome::stopped("it has ended"), "10.0.0.7:4242");
+    /// }
+    /// ```
+    pub fn answer(&self, reply: foreign::PendingReply, outcome: Outcome, node: &str) {
+        (self.answer)(self, reply, outcome, node);
     }
 
     pub(super) fn type_name(&self) -> &'static str {
@@ -139,6 +154,44 @@ impl MessageEntry {
                 format!("this is the entry of `{}`", self.type_name),
             )),
         }
+    }
+}
+
+/// Ends an ask with what came back from the other node.
+fn answer<M: Wire>(entry: &MessageEntry, reply: foreign::PendingReply, outcome: Outcome, node: &str) {
+    let failed = |why: String| RemoteError::Codec {
+        name: entry.name.to_string(),
+        why,
+    };
+    let decoded = match outcome {
+        Outcome::Ok { .. } | Outcome::Rejected { .. } => entry.decode_reply::<M>(outcome),
+        Outcome::Ended { number, text, .. } => return end(entry, reply, number, text.as_str(), node),
+    };
+    let reply = match reply.for_message::<M>() {
+        Ok(reply) => reply,
+        Err(reply) => return reply.lost(failed("it is the answer to another message".to_owned())),
+    };
+    // What answers do when nobody waits for them is the user's code.
+    let _ = contain(|| match decoded {
+        Ok(Reply::Ok(answer)) => reply.send(answer),
+        Ok(Reply::Rejected(rejection)) => reply.reject(rejection),
+        Ok(Reply::Ended(_)) => drop(reply),
+        Err(error) => reply.end_remotely(failed(error.to_string())),
+    });
+}
+
+fn end(entry: &MessageEntry, reply: foreign::PendingReply, number: u8, text: &str, node: &str) {
+    let (node, name) = (node.to_owned(), entry.name.to_string());
+    match number {
+        Outcome::FAILED => reply.fail(Fault::msg(text.to_owned())),
+        Outcome::STOPPED => reply.stopped(),
+        Outcome::BUSY => reply.lost(RemoteError::Busy { node }),
+        Outcome::UNKNOWN_TYPE | Outcome::REFUSED | Outcome::UNREADABLE => reply.lost(RemoteError::NotTaken {
+            node,
+            name,
+            why: text.to_owned(),
+        }),
+        _ => drop(reply),
     }
 }
 

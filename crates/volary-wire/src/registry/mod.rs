@@ -132,6 +132,18 @@ impl Registry {
             })
     }
 
+    /// The same for a message whose type is known by its id alone.
+    ///
+    /// ```
+    /// # use std::any::TypeId;
+    /// # use volary_wire::Registry;
+    /// assert!(Registry::new().entry_of(TypeId::of::<u8>()).is_none());
+    /// ```
+    #[must_use]
+    pub fn entry_of(&self, message: TypeId) -> Option<&MessageEntry> {
+        self.messages.get(&message)
+    }
+
     /// The way of the message `name` to actors of this type.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use super::outlet::{Foreign, Outlet};
 use crate::actor::{Actor, Message};
 use crate::cell::CellRef;
 use crate::cell::state::{DEAD, KILL};
+use crate::events::DeadReason;
 use crate::reference::spawn::spawn_stand_in;
 use crate::reference::{ActorId, ActorRef, AnyRef, Recipient, Target};
 use crate::system::ActorSystem;
@@ -110,6 +111,19 @@ impl StandIn {
     pub fn end(&self) {
         self.0.close_mailbox();
         self.0.control(KILL);
+    }
+
+    /// A message to it that was taken, and got lost on the way: a dead letter.
+    ///
+    /// ```
+    /// # use volary_core::{DeadReason, foreign::StandIn};
+    /// fn lost(stand_in: &StandIn) { stand_in.dead_letter(None, DeadReason::Unconfirmed, "shop.Order") }
+    /// ```
+    pub fn dead_letter(&self, sender: Option<ActorId>, reason: DeadReason, message_type: &'static str) {
+        let sender = sender.map_or(0, ActorId::raw);
+        self.0
+            .system()
+            .dead_letter_abroad(&self.0, sender, reason, message_type);
     }
 
     /// Whether it has ended.

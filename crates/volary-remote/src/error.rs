@@ -1,0 +1,60 @@
+//! Why remoting did not start.
+
+use volary_wire::RegisterError;
+
+/// Why remoting did not start. Nothing is left running.
+///
+/// ```
+/// # use volary_remote::RemoteStartError;
+/// # fn show(error: RemoteStartError) {
+/// if let RemoteStartError::Beyond { at } = error {
+///     println!("say `plaintext_beyond_loopback` to listen at {at} without encryption");
+/// }
+/// # }
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RemoteStartError {
+    /// The address cannot be listened at. Choose another, or port 0 for any.
+    #[error("cannot listen at {at}: {error}")]
+    Listen {
+        /// Where.
+        at: String,
+        /// What the system says.
+        #[source]
+        error: std::io::Error,
+    },
+    /// Others cannot reach a node by this.
+    #[error("{at} is no address that other nodes can use: {why}")]
+    Address {
+        /// What was given.
+        at: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Without encryption anybody on the way can read and forge messages.
+    #[error("{at} is not loopback, and the connection would not be encrypted: use TLS, or say so by name")]
+    Beyond {
+        /// Where.
+        at: String,
+    },
+    /// A message or kind cannot be registered.
+    #[error(transparent)]
+    Register(#[from] RegisterError),
+    /// The system has remoting already.
+    #[error("the system has remoting already")]
+    Twice,
+    /// The system is stopping.
+    #[error("the system is stopping")]
+    Stopping,
+    /// An option has a value that it cannot have.
+    #[error("`{option}` cannot be {value}: {allowed}")]
+    Option {
+        /// Which one.
+        option: &'static str,
+        /// What was asked for.
+        value: String,
+        /// What it can be.
+        allowed: &'static str,
+    },
+}

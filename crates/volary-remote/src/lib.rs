@@ -1,0 +1,26 @@
+//! Remoting: the same `tell` across machines.
+//!
+//! ```text
+//!   ActorRef ──▶ stand-in ──▶ Outlet ──▶ Outbound ══ bytes ══▶ Inbound ──▶ Route ──▶ mailbox
+//!                             (sender's   (one per              (one per
+//!                              thread)     peer)                 connection)
+//! ```
+//!
+//! A node has one [association](peer) per peer: what is on its way there, what was not confirmed yet, and which
+//! actors there are known here. A [link](link) is one connection of it, which comes and goes. [`transport`] says what a
+//! connection is. Frames and codecs are those of `volary-wire`.
+#![forbid(unsafe_code)]
+
+mod backoff;
+mod error;
+mod link;
+mod options;
+mod outlet;
+mod peer;
+mod remote;
+pub mod transport;
+
+pub use error::RemoteStartError;
+pub use options::RemoteOptions;
+pub use peer::PeerReading;
+pub use remote::{PeerEvent, Remote, RemoteBuilder};

@@ -1,0 +1,88 @@
+//! Whoever sees to it that there is a connection to a peer when one is needed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use volary_core::DeadReason;
+
+use super::handshake::{Ungreeted, greet};
+use super::within;
+use crate::backoff::Backoff;
+use crate::peer::Peer;
+
+/// Dials a peer for as long as it is of use, again and again.
+pub(crate) async fn dial(peer: Arc<Peer>) {
+    let shared = peer.shared.clone();
+    let system = shared.system.clone();
+    let options = &shared.options;
+    let mut backoff = Backoff::new(options.backoff_first, options.backoff_most);
+    // Since when there is no connection although one is needed.
+    let mut missed = None;
+    loop {
+        if peer.is_closed() || shared.is_stopping() {
+            return;
+        }
+        if peer.outbound.lock().is_connected() {
+            missed = None;
+            backoff.reset();
+            peer.look.notified().await;
+            continue;
+        }
+        if !(peer.outbound.lock().needs_connection() || peer.known.lock().has_watched()) {
+            missed = None;
+            peer.look.notified().await;
+            continue;
+        }
+        let since = *missed.get_or_insert_with(|| system.now());
+        let pause = match attempt(&peer).await {
+            Ok(()) => continue,
+            // Its own connection is on the way.
+            Err(error) if error.is_duplicate() => Duration::from_millis(100),
+            Err(error) => {
+                tracing::debug!(node = %peer.node, %error, "no connection");
+                backoff.next(system.world().random())
+            }
+        };
+        if system.now().since(since) >= options.lost_after {
+            tracing::warn!(node = %peer.node, "lost");
+            peer.forget(DeadReason::Unreachable);
+            missed = None;
+            continue;
+        }
+        let left = options.lost_after.saturating_sub(system.now().since(since));
+        // A connection that the other side makes ends the pause.
+        let _ = within(&system, pause.min(left.max(Duration::from_millis(1))), connected(&peer)).await;
+    }
+}
+
+async fn connected(peer: &Peer) {
+    while !peer.outbound.lock().is_connected() && !peer.is_closed() {
+        peer.look.notified().await;
+    }
+}
+
+async fn attempt(peer: &Arc<Peer>) -> Result<(), Ungreeted> {
+    let shared = &peer.shared;
+    let timed_out = || Ungreeted::Io(std::io::ErrorKind::TimedOut.into());
+    let greeting = within(&shared.system, shared.options.connect_timeout, async {
+        shared.begin_dialling(&peer.node);
+        let connection = shared.transport.connect(&peer.node).await?;
+        greet(shared, connection).await
+    })
+    .await;
+    shared.end_dialling(&peer.node);
+    let greeting = greeting.ok_or_else(timed_out)??;
+    if greeting.node != peer.node {
+        let text = format!("{} answers for {}", greeting.node, peer.node);
+        tracing::warn!(text, "the node there says that it is another");
+        return Err(Ungreeted::Rule(text));
+    }
+    if !peer.admits(greeting.incarnation) {
+        return Err(Ungreeted::Rule("an older incarnation answers".to_owned()));
+    }
+    if peer.outbound.lock().is_connected() {
+        return Ok(()); // the other side was faster
+    }
+    shared.adopt(peer, greeting);
+    Ok(())
+}

@@ -1,0 +1,164 @@
+//! The first words of a connection: who calls, who answers, and whether they will talk.
+
+use std::io;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use volary_wire::native::{
+    Frame, FrameDecoder, FrameWriter, Hello, Lane, Limits, Refuse, RefuseReason, VERSIONS, Welcome,
+};
+
+use crate::remote::Shared;
+use crate::transport::Connection;
+
+/// A connection whose other side is known.
+pub(crate) struct Greeting {
+    pub(crate) reader: Box<dyn AsyncRead + Send + Unpin>,
+    pub(crate) writer: Box<dyn AsyncWrite + Send + Unpin>,
+    pub(crate) decoder: FrameDecoder,
+    pub(crate) node: String,
+    pub(crate) incarnation: u64,
+}
+
+/// Why there was no greeting.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Ungreeted {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("it broke a rule: {0}")]
+    Rule(String),
+    #[error("it refused: {text}")]
+    Refused { reason: RefuseReason, text: String },
+    #[error("we refused: {0}")]
+    WeRefused(String),
+}
+
+impl Ungreeted {
+    /// The other side has a connection of its own on the way.
+    pub(crate) fn is_duplicate(&self) -> bool {
+        matches!(
+            self,
+            Ungreeted::Refused {
+                reason: RefuseReason::Duplicate,
+                ..
+            }
+        )
+    }
+}
+
+/// Introduces itself on a connection that was dialled.
+pub(crate) async fn greet(shared: &Shared, mut connection: Connection) -> Result<Greeting, Ungreeted> {
+    let hello = Frame::Hello(Hello {
+        versions: VERSIONS,
+        cluster: shared.cluster.as_str().into(),
+        system: shared.system.name().into(),
+        node: shared.node.as_str().into(),
+        incarnation: shared.incarnation,
+        lane: Lane::Control,
+        capabilities: Vec::new(),
+        compressions: Vec::new(),
+    });
+    say(&mut connection, &hello).await?;
+    let mut decoder = FrameDecoder::new(Limits::default());
+    match hear(&mut connection, &mut decoder).await? {
+        Frame::Welcome(welcome) if !(VERSIONS.0..=VERSIONS.1).contains(&welcome.version) => Err(Ungreeted::Rule(
+            format!("it chose version {}, which was not offered", welcome.version),
+        )),
+        Frame::Welcome(welcome) => Ok(Greeting {
+            reader: connection.reader,
+            writer: connection.writer,
+            decoder,
+            node: welcome.node.as_str().to_owned(),
+            incarnation: welcome.incarnation,
+        }),
+        Frame::Refuse(refuse) => Err(Ungreeted::Refused {
+            reason: refuse.reason,
+            text: refuse.text.as_str().to_owned(),
+        }),
+        other => Err(Ungreeted::Rule(format!("it began with {}", other.kind()))),
+    }
+}
+
+/// Hears who calls on a connection that was accepted, and answers if `admit` does not say why not.
+pub(crate) async fn accept(
+    shared: &Shared,
+    mut connection: Connection,
+    admit: impl FnOnce(&str, u64) -> Result<(), (RefuseReason, String)>,
+) -> Result<Greeting, Ungreeted> {
+    let mut decoder = FrameDecoder::new(Limits::default());
+    let hello = match hear(&mut connection, &mut decoder).await? {
+        Frame::Hello(hello) => hello,
+        other => return Err(Ungreeted::Rule(format!("it began with {}", other.kind()))),
+    };
+    let verdict = judge(shared, &hello).and_then(|()| admit(hello.node.as_str(), hello.incarnation));
+    if let Err((reason, text)) = verdict {
+        let refuse = Frame::Refuse(Refuse {
+            reason,
+            text: text.as_str().into(),
+        });
+        say(&mut connection, &refuse).await?;
+        let _ = connection.writer.shutdown().await;
+        return Err(Ungreeted::WeRefused(text));
+    }
+    let welcome = Frame::Welcome(Welcome {
+        version: hello.versions.1.min(VERSIONS.1),
+        system: shared.system.name().into(),
+        node: shared.node.as_str().into(),
+        incarnation: shared.incarnation,
+        capabilities: Vec::new(),
+        compression: None,
+    });
+    say(&mut connection, &welcome).await?;
+    Ok(Greeting {
+        reader: connection.reader,
+        writer: connection.writer,
+        decoder,
+        node: hello.node.as_str().to_owned(),
+        incarnation: hello.incarnation,
+    })
+}
+
+fn judge(shared: &Shared, hello: &Hello) -> Result<(), (RefuseReason, String)> {
+    let (low, high) = hello.versions;
+    if high < VERSIONS.0 || low > VERSIONS.1 {
+        let text = format!(
+            "versions {} to {} are spoken here, not {low} to {high}",
+            VERSIONS.0, VERSIONS.1
+        );
+        return Err((RefuseReason::Version, text));
+    }
+    if hello.cluster.as_str() != shared.cluster {
+        return Err((
+            RefuseReason::Cluster,
+            format!("this is the cluster {:?}", shared.cluster),
+        ));
+    }
+    if hello.node.as_str().parse::<volary_core::tree::Node>().is_err() {
+        let text = format!("{:?} is no node that can be reached", hello.node.as_str());
+        return Err((RefuseReason::Forbidden, text));
+    }
+    Ok(())
+}
+
+async fn say(connection: &mut Connection, frame: &Frame) -> Result<(), Ungreeted> {
+    let mut out = bytes::BytesMut::new();
+    FrameWriter::new(&mut out)
+        .frame(frame)
+        .map_err(|error| Ungreeted::Rule(error.to_string()))?;
+    connection.writer.write_all(&out).await?;
+    connection.writer.flush().await?;
+    Ok(())
+}
+
+async fn hear(connection: &mut Connection, decoder: &mut FrameDecoder) -> Result<Frame, Ungreeted> {
+    loop {
+        let frame = decoder
+            .next_frame()
+            .map_err(|error| Ungreeted::Rule(error.to_string()))?;
+        if let Some(frame) = frame {
+            return Ok(frame);
+        }
+        if connection.reader.read_buf(decoder.buffer()).await? == 0 {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+        }
+    }
+}

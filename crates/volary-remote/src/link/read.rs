@@ -1,0 +1,401 @@
+//! Reads frames, and does what they say.
+
+use std::any::TypeId;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::*;
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+use volary_core::foreign::Arrival;
+use volary_core::{ActorId, Address, AnyRef, Baggage, Resolving, TraceContext};
+use volary_wire::native::{
+    Answer, Assembler, Envelope, Frame, FrameDecoder, InternSpace, InternTable, Limits, Metadata, Name, Operation,
+    Outcome, Reply, Terminated, TerminationCause, Text,
+};
+use volary_wire::{DeliverError, Route};
+
+use super::Link;
+use super::inbox::Inbox;
+use crate::peer::Settled;
+
+/// How many messages are handled before others have their turn.
+const BUDGET: usize = 256;
+
+pub(super) async fn read(link: Arc<Link>, mut reader: Box<dyn AsyncRead + Send + Unpin>, decoder: FrameDecoder) {
+    let mut inbound = Inbound::new(link.clone(), decoder);
+    let why = loop {
+        match inbound.handle_all() {
+            Ok(Handled::All) => {}
+            Ok(Handled::Some) => {
+                tokio::task::yield_now().await;
+                continue;
+            }
+            Ok(Handled::Goodbye) => break "it said goodbye".to_owned(),
+            Err(why) => break why,
+        }
+        match link.closing().or(reader.read_buf(inbound.decoder.buffer())).await {
+            None => return,
+            Some(Ok(0)) => break "the connection ended".to_owned(),
+            Some(Ok(_)) => link.hear(),
+            Some(Err(error)) => break error.to_string(),
+        }
+    };
+    link.close(&why);
+}
+
+enum Handled {
+    All,
+    Some,
+    Goodbye,
+}
+
+/// An address that the peer called by a number.
+struct Place {
+    address: Option<Address>,
+    /// Who lives there, when somebody was told.
+    receiver: RefCell<Option<Receiver>>,
+    /// The stand-in of whoever sends from there.
+    sender: Cell<Option<ActorId>>,
+}
+
+/// An actor here that the peer sends to.
+#[derive(Clone)]
+struct Receiver {
+    actor: AnyRef,
+    actor_type: TypeId,
+    inbox: Arc<Inbox>,
+    /// The way of the message type that came last, which is mostly that of the next.
+    last: Option<(u32, Route)>,
+}
+
+struct Inbound {
+    link: Arc<Link>,
+    decoder: FrameDecoder,
+    assembler: Assembler,
+    addresses: InternTable<Place>,
+    types: InternTable<()>,
+}
+
+impl Inbound {
+    fn new(link: Arc<Link>, decoder: FrameDecoder) -> Self {
+        let limits = Limits::default();
+        Inbound {
+            link,
+            decoder,
+            assembler: Assembler::new(limits.clone()),
+            addresses: InternTable::new(InternSpace::Address, &limits),
+            types: InternTable::new(InternSpace::Type, &limits),
+        }
+    }
+
+    /// Handles the frames that are there.
+    fn handle_all(&mut self) -> Result<Handled, String> {
+        for _ in 0..BUDGET {
+            match self.decoder.next_frame() {
+                Ok(None) => return Ok(Handled::All),
+                Ok(Some(Frame::Goodbye(_))) => return Ok(Handled::Goodbye),
+                Ok(Some(frame)) => self.handle(frame)?,
+                Err(error) => return Err(format!("it broke a rule: {error}")),
+            }
+        }
+        Ok(Handled::Some)
+    }
+
+    fn handle(&mut self, frame: Frame) -> Result<(), String> {
+        let peer = &self.link.peer;
+        match frame {
+            Frame::Tell(envelope) => self.deliver(&envelope, None)?,
+            Frame::Ask { correlation, envelope } => self.deliver(&envelope, Some(correlation))?,
+            Frame::Reply(reply) => self.answered(reply),
+            Frame::Intern(intern) => {
+                let defined = match intern.space {
+                    InternSpace::Type => self.types.define(&intern, ()),
+                    InternSpace::Address => {
+                        let address = intern.text.as_str().parse().ok();
+                        self.addresses.define(&intern, Place::new(address))
+                    }
+                };
+                defined.map_err(|error| error.to_string())?;
+            }
+            Frame::Chunk(chunk) => {
+                let now = peer.shared.nanos();
+                match self.assembler.accept(chunk, now) {
+                    Ok(Some(frame)) => self.handle(frame)?,
+                    Ok(None) => {}
+                    Err(error) => return Err(error.to_string()),
+                }
+            }
+            Frame::Abort { transfer } => {
+                self.assembler.abort(transfer);
+            }
+            Frame::Confirm(confirm) => {
+                let count = peer.outbound.lock().confirm(&confirm);
+                peer.counters.confirmed.fetch_add(count, Relaxed);
+            }
+            Frame::Busy { sequence } => {
+                let lost = peer.outbound.lock().busy(sequence);
+                peer.report(lost.into_iter().collect());
+            }
+            Frame::Cancel { correlation } => self.link.answers.cancel(correlation),
+            Frame::Watch(watch) => self.watch(&watch.watched),
+            Frame::Unwatch(_) | Frame::Credit(_) | Frame::HeartbeatReply { .. } => {}
+            Frame::Terminated(terminated) => self.terminated(&terminated),
+            Frame::Heartbeat { nonce } => peer.write_first(&Frame::HeartbeatReply { nonce }),
+            Frame::Operation(operation) => self.operate(&operation),
+            Frame::Answer(answer) => peer.shared.operation_answered(&peer.node, answer),
+            Frame::Hello(_) | Frame::Welcome(_) | Frame::Refuse(_) => {
+                return Err("it introduced itself again".to_owned());
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn deliver(&mut self, envelope: &Envelope, correlation: Option<u64>) -> Result<(), String> {
+        let sequence = envelope.sequence;
+        let peer = self.link.peer.clone();
+        peer.counters.received.fetch_add(1, Relaxed);
+        self.link.settled.lock().get_or_insert_with(|| Settled::begin(sequence));
+        let delivered = self.try_deliver(envelope, correlation);
+        match delivered {
+            Ok(()) => {}
+            Err(Undelivered::Rule(why)) => return Err(why),
+            Err(Undelivered::Busy) => {
+                peer.counters.refused.fetch_add(1, Relaxed);
+                peer.write_first(&Frame::Busy { sequence });
+                self.link.settle(sequence);
+            }
+            Err(Undelivered::Not(number, why)) => {
+                peer.counters.refused.fetch_add(1, Relaxed);
+                peer.shared.report_refused(&peer.node, &why);
+                self.link.settle(sequence);
+                if let Some(correlation) = correlation {
+                    let outcome = Outcome::ended(number, 0, &why);
+                    peer.write_first(&Frame::Reply(Reply { correlation, outcome }));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn try_deliver(&mut self, envelope: &Envelope, correlation: Option<u64>) -> Result<(), Undelivered> {
+        let link = self.link.clone();
+        let shared = &link.peer.shared;
+        let mut receiver = self.receiver(&envelope.receiver)?;
+        let route = self.route(&envelope.type_name, &mut receiver)?;
+        self.keep_receiver(&envelope.receiver, &receiver);
+        let Some(receipt) = receiver.inbox.admit(envelope.sequence, shared.options.receiver_share) else {
+            return Err(Undelivered::Busy);
+        };
+        let baggage = envelope.metadata.as_ref().map(baggage);
+        let mut arrival = Arrival::new(&shared.system).receipt(receipt);
+        if let Some(sender) = envelope.sender.as_ref().and_then(|name| self.sender(name)) {
+            arrival = arrival.sender(sender);
+        }
+        if let Some(baggage) = &baggage {
+            arrival = arrival.baggage(baggage);
+        }
+        let left = envelope.metadata.as_ref().and_then(Metadata::deadline);
+        let (codec, payload) = (envelope.codec, envelope.payload.clone());
+        let actor = &receiver.actor;
+        let delivered = Resolving::scope(shared.resolver.clone(), || match correlation {
+            None => arrival.deliver(|| route.tell(actor, codec, payload)),
+            Some(correlation) => {
+                let pending = arrival.deliver(|| route.ask(actor, codec, payload, left))?;
+                link.await_answer(correlation, pending);
+                Ok(())
+            }
+        });
+        delivered.map_err(|error| {
+            let number = match error {
+                DeliverError::Stopped => Outcome::STOPPED,
+                DeliverError::Full => Outcome::BUSY,
+                DeliverError::Decode(_) | DeliverError::Panicked { .. } => Outcome::UNREADABLE,
+                _ => Outcome::REFUSED,
+            };
+            Undelivered::Not(number, error.to_string())
+        })
+    }
+
+    /// Whoever lives at a place that the peer names.
+    fn receiver(&mut self, name: &Name) -> Result<Receiver, Undelivered> {
+        let place = match name {
+            Name::Id(id) => {
+                let (_, place) = self.addresses.get(*id).ok_or_else(|| unknown_number(*id))?;
+                if let Some(receiver) = &*place.receiver.borrow()
+                    && receiver.actor.is_alive()
+                {
+                    return Ok(receiver.clone());
+                }
+                place.address.clone()
+            }
+            Name::Text(text) => text.as_str().parse().ok(),
+        };
+        let nobody = || Undelivered::Not(Outcome::STOPPED, "nobody lives there".to_owned());
+        let address = place.ok_or_else(nobody)?;
+        let actor = self.link.peer.shared.local(&address).ok_or_else(nobody)?;
+        Ok(Receiver {
+            actor_type: actor.actor_type(),
+            actor,
+            inbox: Inbox::new(self.link.clone()),
+            last: None,
+        })
+    }
+
+    fn keep_receiver(&self, name: &Name, receiver: &Receiver) {
+        if let Name::Id(id) = name
+            && let Some((_, place)) = self.addresses.get(*id)
+        {
+            *place.receiver.borrow_mut() = Some(receiver.clone());
+        }
+    }
+
+    fn route(&self, name: &Name, receiver: &mut Receiver) -> Result<Route, Undelivered> {
+        let registry = &self.link.peer.shared.registry;
+        let find = |text: &str| {
+            registry.route(receiver.actor_type, text).map_err(|error| {
+                let number = match error {
+                    DeliverError::UnknownMessage { .. } => Outcome::UNKNOWN_TYPE,
+                    _ => Outcome::REFUSED,
+                };
+                Undelivered::Not(number, error.to_string())
+            })
+        };
+        match name {
+            Name::Text(text) => find(text.as_str()),
+            Name::Id(id) => match receiver.last {
+                Some((last, route)) if last == *id => Ok(route),
+                _ => {
+                    let (text, ()) = self.types.get(*id).ok_or_else(|| unknown_number(*id))?;
+                    let route = find(text)?;
+                    receiver.last = Some((*id, route));
+                    Ok(route)
+                }
+            },
+        }
+    }
+
+    /// The stand-in of a sender.
+    fn sender(&self, name: &Name) -> Option<ActorId> {
+        let peer = &self.link.peer;
+        let stand_in = |address: &Address| Some(peer.shared.stand_in_of_peer(peer, address)?.id());
+        match name {
+            Name::Text(text) => stand_in(&text.as_str().parse().ok()?),
+            Name::Id(id) => {
+                let (_, place) = self.addresses.get(*id)?;
+                if place.sender.get().is_none() {
+                    place.sender.set(place.address.as_ref().and_then(stand_in));
+                }
+                place.sender.get()
+            }
+        }
+    }
+
+    fn address(&self, name: &Name) -> Option<Address> {
+        match name {
+            Name::Text(text) => text.as_str().parse().ok(),
+            Name::Id(id) => self.addresses.get(*id)?.1.address.clone(),
+        }
+    }
+
+    fn answered(&self, reply: Reply) {
+        let peer = &self.link.peer;
+        let Some((waiting, message)) = peer.outbound.lock().take_ask(reply.correlation) else {
+            return; // nobody waits any more, or nobody asked
+        };
+        match peer.shared.registry.entry_of(message) {
+            Some(entry) => Resolving::scope(peer.shared.resolver.clone(), || {
+                entry.answer(waiting, reply.outcome, &peer.node);
+            }),
+            None => drop(waiting),
+        }
+    }
+
+    /// Somebody there wants to hear of the end of an actor here.
+    fn watch(&self, watched: &Name) {
+        let peer = self.link.peer.clone();
+        let Some(address) = self.address(watched) else { return };
+        let say = move |cause| {
+            let text: Text = address.to_string().as_str().into();
+            peer.write_in_order(&Frame::Terminated(Terminated {
+                watcher: Name::Text("".into()),
+                watched: Name::Text(text),
+                cause,
+            }));
+        };
+        let Some(actor) = self
+            .address(watched)
+            .and_then(|address| self.link.peer.shared.local(&address))
+        else {
+            return say(TerminationCause::Nobody);
+        };
+        let link = self.link.clone();
+        self.link.peer.shared.system.world().spawn(Box::pin(async move {
+            if link.closing().or(actor.terminated()).await.is_some() {
+                say(TerminationCause::Ended);
+            }
+        }));
+    }
+
+    /// An actor there has ended.
+    fn terminated(&self, terminated: &Terminated) {
+        let Some(address) = self.address(&terminated.watched) else {
+            return;
+        };
+        let gone = self.link.peer.known.lock().remove(&address.to_string());
+        if let Some(gone) = gone {
+            gone.end();
+        }
+    }
+
+    fn operate(&self, operation: &Operation) {
+        let peer = &self.link.peer;
+        let (status, payload) = peer.shared.operate(operation.name.as_str(), &operation.payload);
+        if operation.correlation != 0 {
+            peer.write_in_order(&Frame::Answer(Answer {
+                correlation: operation.correlation,
+                status,
+                payload,
+            }));
+        }
+    }
+}
+
+impl Place {
+    fn new(address: Option<Address>) -> Self {
+        Place {
+            address,
+            receiver: RefCell::new(None),
+            sender: Cell::new(None),
+        }
+    }
+}
+
+enum Undelivered {
+    /// The connection is closed.
+    Rule(String),
+    Busy,
+    Not(u8, String),
+}
+
+fn unknown_number(id: u32) -> Undelivered {
+    Undelivered::Rule(format!("it uses the number {id}, which it has not defined"))
+}
+
+/// What travelled along, as handlers see it.
+fn baggage(metadata: &Metadata) -> Baggage {
+    let mut baggage = Baggage::new();
+    if let Some(trace) = metadata.trace() {
+        let (id, span) = (u128::from_be_bytes(trace.trace), u64::from_be_bytes(trace.span));
+        if let (Some(id), Some(span)) = (id.try_into().ok(), span.try_into().ok()) {
+            let context = TraceContext::new(id, span);
+            let sampled = trace.flags & 1 != 0;
+            baggage = baggage.with_trace(if sampled { context.sampled() } else { context });
+        }
+    }
+    for (name, value) in metadata.headers() {
+        // What is beyond our bounds stays behind.
+        baggage = baggage.clone().with_header(name, value).unwrap_or(baggage);
+    }
+    baggage
+}

@@ -1,0 +1,71 @@
+//! Waiting for one of two things, without chance: the end comes first.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering::*};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use volary_core::ActorSystem;
+
+/// Says once that something is over, to everybody who waits for something else.
+#[derive(Default)]
+pub(crate) struct Closing {
+    closed: AtomicBool,
+    waiting: Mutex<Vec<Waker>>,
+}
+
+impl Closing {
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Acquire)
+    }
+
+    /// False: it was closed before.
+    pub(crate) fn close(&self) -> bool {
+        if self.closed.swap(true, AcqRel) {
+            return false;
+        }
+        let waiting = std::mem::take(&mut *self.waiting.lock());
+        waiting.into_iter().for_each(Waker::wake);
+        true
+    }
+
+    /// What a future yields; `None` if it is closed before.
+    pub(crate) async fn or<F: Future>(&self, future: F) -> Option<F::Output> {
+        let mut future = pin!(future);
+        poll_fn(|task| {
+            if self.is_closed() {
+                return Poll::Ready(None);
+            }
+            if let Poll::Ready(output) = future.as_mut().poll(task) {
+                return Poll::Ready(Some(output));
+            }
+            let mut waiting = self.waiting.lock();
+            if !waiting.iter().any(|waker| waker.will_wake(task.waker())) {
+                waiting.push(task.waker().clone());
+            }
+            drop(waiting);
+            // It may have been closed while we registered.
+            if self.is_closed() {
+                Poll::Ready(None)
+            } else {
+                Poll::Pending
+            }
+        })
+        .await
+    }
+}
+
+/// What a future yields within a time of the system's clock.
+pub(crate) async fn within<F: Future>(system: &ActorSystem, time: Duration, future: F) -> Option<F::Output> {
+    let mut future = pin!(future);
+    let mut sleep = pin!(system.sleep(time));
+    poll_fn(|task| {
+        if let Poll::Ready(output) = future.as_mut().poll(task) {
+            return Poll::Ready(Some(output));
+        }
+        sleep.as_mut().poll(task).map(|()| None)
+    })
+    .await
+}

@@ -1,0 +1,130 @@
+//! The way out to one actor of a peer: writes messages into the association where they are sent.
+
+use std::sync::atomic::{AtomicU64, Ordering::*};
+use std::sync::{OnceLock, Weak};
+use std::time::Duration;
+
+use volary_core::foreign::{Errand, Outlet, Parcel, Undeliverable};
+use volary_core::{ActorId, Resolving};
+use volary_wire::native::{Frame, Metadata, Name, Operation, TraceContext, Watch};
+
+use crate::peer::{Peer, Shipment};
+
+pub(crate) struct PeerOutlet {
+    /// Weak: the association keeps the stand-in, which keeps this.
+    peer: Weak<Peer>,
+    address: Box<str>,
+    id: OnceLock<ActorId>,
+    /// What the address is called on the present connection.
+    number: AtomicU64,
+}
+
+impl PeerOutlet {
+    pub(crate) fn new(peer: std::sync::Arc<Peer>, address: Box<str>) -> Self {
+        PeerOutlet {
+            peer: std::sync::Arc::downgrade(&peer),
+            address,
+            id: OnceLock::new(),
+            number: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn set_id(&self, id: ActorId) {
+        let _ = self.id.set(id);
+    }
+}
+
+impl Outlet for PeerOutlet {
+    fn send(&self, parcel: &mut Parcel<'_>) -> Result<(), Undeliverable> {
+        let peer = self.peer.upgrade().ok_or(Undeliverable::Gone)?;
+        let shared = &peer.shared;
+        let Some(entry) = shared.registry.entry_of(parcel.message_type()) else {
+            let message = parcel.type_name();
+            tracing::error!(message, to = %self.address, "not registered, so it cannot be sent to another node");
+            return Err(Undeliverable::Unsendable);
+        };
+        let sender = parcel.sender();
+        let shipment = Shipment {
+            entry,
+            receiver: *self.id.get().ok_or(Undeliverable::Gone)?,
+            address: &self.address,
+            number: &self.number,
+            sender: Some(&|| sender.and_then(|id| shared.address_of(id))),
+            metadata: metadata(parcel),
+        };
+        let (wake, connected) = Resolving::scope(shared.resolver.clone(), || {
+            let mut outbound = peer.outbound.lock();
+            let wake = outbound.ship(parcel, &shipment)?;
+            Ok((wake, outbound.is_connected()))
+        })?;
+        peer.counters.sent.fetch_add(1, Relaxed);
+        if wake {
+            peer.to_write.notify_one();
+        } else if !connected {
+            peer.look.notify_one();
+        }
+        Ok(())
+    }
+
+    fn run(&self, errand: Errand) {
+        let Some(peer) = self.peer.upgrade() else { return };
+        let name = match errand {
+            Errand::Watch => {
+                peer.known.lock().set_watched(&self.address, true);
+                peer.write_in_order(&watch_frame(&self.address));
+                peer.look.notify_one();
+                return;
+            }
+            Errand::Unwatch => {
+                peer.known.lock().set_watched(&self.address, false);
+                return peer.write_in_order(&Frame::Unwatch(watch(&self.address)));
+            }
+            Errand::Stop => "stop",
+            Errand::Drain => "drain",
+            Errand::Kill => "kill",
+            Errand::Restart => "restart",
+            Errand::Reinstate => "reinstate",
+            Errand::Passivate => "passivate",
+            _ => return,
+        };
+        peer.write_in_order(&Frame::Operation(Operation {
+            correlation: 0,
+            name: name.into(),
+            payload: self.address.as_bytes().to_vec().into(),
+        }));
+    }
+}
+
+fn watch(address: &str) -> Watch {
+    Watch {
+        watcher: Name::Text("".into()),
+        watched: Name::Text(address.into()),
+    }
+}
+
+pub(crate) fn watch_frame(address: &str) -> Frame {
+    Frame::Watch(watch(address))
+}
+
+/// What goes beside a message, if anything.
+fn metadata(parcel: &Parcel<'_>) -> Option<Metadata> {
+    let baggage = parcel.baggage();
+    if parcel.time_left().is_none() && baggage.is_empty() {
+        return None;
+    }
+    let mut metadata = Metadata::builder();
+    if let Some(left) = parcel.time_left() {
+        metadata = metadata.deadline(left.max(Duration::from_micros(1)));
+    }
+    if let Some(trace) = baggage.trace() {
+        metadata = metadata.trace(TraceContext {
+            trace: trace.trace_id().get().to_be_bytes(),
+            span: trace.span_id().get().to_be_bytes(),
+            flags: u8::from(trace.is_sampled()),
+        });
+    }
+    for (name, value) in baggage.headers().iter() {
+        metadata = metadata.header(name, value);
+    }
+    Some(metadata.build())
+}

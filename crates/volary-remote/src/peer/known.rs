@@ -1,0 +1,88 @@
+//! The actors of a peer that are known here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use volary_core::ActorId;
+use volary_core::foreign::StandIn;
+
+/// After how many new ones it is looked for those that nobody refers to.
+const CROWD: usize = 4_096;
+
+#[derive(Default)]
+pub(crate) struct Known {
+    by_address: BTreeMap<String, StandIn>,
+    by_id: BTreeMap<ActorId, StandIn>,
+    /// Addresses of those that somebody here watches.
+    watched: BTreeSet<String>,
+    /// How many there may be before somebody looks.
+    crowd: usize,
+}
+
+impl Known {
+    pub(crate) fn get(&mut self, address: &str) -> Option<StandIn> {
+        let found = self.by_address.get(address)?;
+        if !found.has_ended() {
+            return Some(found.clone());
+        }
+        self.remove(address);
+        None
+    }
+
+    pub(crate) fn by_id(&self, id: ActorId) -> Option<StandIn> {
+        self.by_id.get(&id).cloned()
+    }
+
+    /// True: there are many now, and some may be let go.
+    pub(crate) fn insert(&mut self, address: String, stand_in: StandIn) -> bool {
+        self.by_id.insert(stand_in.id(), stand_in.clone());
+        self.by_address.insert(address, stand_in);
+        self.by_address.len() > self.crowd.max(CROWD)
+    }
+
+    /// The actor has ended.
+    pub(crate) fn remove(&mut self, address: &str) -> Option<StandIn> {
+        self.watched.remove(address);
+        let gone = self.by_address.remove(address)?;
+        self.by_id.remove(&gone.id());
+        Some(gone)
+    }
+
+    pub(crate) fn set_watched(&mut self, address: &str, watched: bool) {
+        if watched {
+            self.watched.insert(address.to_owned());
+        } else {
+            self.watched.remove(address);
+        }
+    }
+
+    pub(crate) fn watched(&self) -> Vec<String> {
+        self.watched.iter().cloned().collect()
+    }
+
+    pub(crate) fn has_watched(&self) -> bool {
+        !self.watched.is_empty()
+    }
+
+    pub(crate) fn take_all(&mut self) -> Vec<StandIn> {
+        self.watched.clear();
+        self.by_id.clear();
+        std::mem::take(&mut self.by_address).into_values().collect()
+    }
+
+    /// Takes out those that nobody refers to: two references to each are ours.
+    pub(crate) fn take_unused(&mut self) -> Vec<StandIn> {
+        let unused: Vec<String> = self
+            .by_address
+            .iter()
+            .filter(|(_, stand_in)| stand_in.has_ended() || stand_in.is_unused(2))
+            .map(|(address, _)| address.clone())
+            .collect();
+        let taken = unused.iter().filter_map(|address| self.remove(address)).collect();
+        self.crowd = 2 * self.by_address.len();
+        taken
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.by_address.len()
+    }
+}

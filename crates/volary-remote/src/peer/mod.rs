@@ -1,0 +1,259 @@
+//! The association with one peer: what is on its way there, and which of its actors are known here. It outlives its
+//! connections, which are [links](crate::link).
+
+mod known;
+mod names;
+mod outbound;
+mod settled;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
+
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+use volary_core::foreign::StandIn;
+use volary_core::{Address, DeadReason, RemoteError};
+use volary_wire::native::Frame;
+
+pub(crate) use known::Known;
+pub(crate) use outbound::{Batch, Lost, Outbound, Shipment};
+pub(crate) use settled::Settled;
+
+use crate::outlet::PeerOutlet;
+use crate::remote::Shared;
+
+pub(crate) struct Peer {
+    pub(crate) shared: Arc<Shared>,
+    /// `host:port`.
+    pub(crate) node: String,
+    pub(crate) outbound: Mutex<Outbound>,
+    pub(crate) known: Mutex<Known>,
+    /// There is something to write.
+    pub(crate) to_write: Notify,
+    /// Something happened that whoever keeps the connection should look at.
+    pub(crate) look: Notify,
+    /// The incarnation that is spoken to; 0 before the first time.
+    incarnation: AtomicU64,
+    /// The peer will never be spoken to again under its present incarnation, or this node stops.
+    closed: AtomicBool,
+    pub(crate) counters: Counters,
+}
+
+/// What came and went.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) sent: AtomicU64,
+    pub(crate) confirmed: AtomicU64,
+    pub(crate) unconfirmed: AtomicU64,
+    pub(crate) unreachable: AtomicU64,
+    pub(crate) busy: AtomicU64,
+    pub(crate) received: AtomicU64,
+    pub(crate) refused: AtomicU64,
+    pub(crate) connections: AtomicU64,
+}
+
+/// A reading of what came from and went to a peer; see [`Remote::peers`](crate::Remote::peers).
+///
+/// Of the messages sent, each is confirmed (it left its mailbox there), lost on the way for certain (unreachable), lost
+/// without certainty (unconfirmed), refused there (busy), or still on its way.
+///
+/// ```
+/// # fn f(remote: &volary_remote::Remote) {
+/// for peer in remote.peers() {
+///     println!("{}: {} sent, {} confirmed", peer.node, peer.sent, peer.confirmed);
+/// }
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PeerReading {
+    /// `host:port`.
+    pub node: String,
+    /// Whether there is a connection.
+    pub connected: bool,
+    /// Messages that were taken for this peer.
+    pub sent: u64,
+    /// Messages that have left their mailbox there.
+    pub confirmed: u64,
+    /// Messages that may have been handled there or not: the connection broke before they were confirmed.
+    pub unconfirmed: u64,
+    /// Messages that never left.
+    pub unreachable: u64,
+    /// Messages that were refused there because their receiver had too much mail.
+    pub busy: u64,
+    /// Messages that are on their way or wait for a connection.
+    pub under_way: u64,
+    /// Messages that came from there.
+    pub received: u64,
+    /// Of these, the ones that were not delivered.
+    pub refused: u64,
+    /// How many connections there were.
+    pub connections: u64,
+    /// How many of its actors are known here.
+    pub known: usize,
+}
+
+impl Peer {
+    pub(crate) fn new(shared: Arc<Shared>, node: String) -> Self {
+        Peer {
+            outbound: Mutex::new(Outbound::new(&shared.options)),
+            known: Mutex::new(Known::default()),
+            to_write: Notify::new(),
+            look: Notify::new(),
+            incarnation: AtomicU64::new(0),
+            closed: AtomicBool::new(false),
+            counters: Counters::default(),
+            shared,
+            node,
+        }
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Acquire)
+    }
+
+    /// A stand-in for the actor at `address`, the same for everybody.
+    pub(crate) fn stand_in(self: &Arc<Self>, address: &Address) -> Option<StandIn> {
+        let text = address.to_string();
+        let mut known = self.known.lock();
+        if let Some(found) = known.get(&text) {
+            return Some(found);
+        }
+        if self.is_closed() {
+            return None;
+        }
+        let outlet = Arc::new(PeerOutlet::new(self.clone(), text.as_str().into()));
+        let stand_in = self.shared.system.stand_in(address.clone(), outlet.clone())?;
+        outlet.set_id(stand_in.id());
+        let crowded = known.insert(text, stand_in.clone());
+        drop(known);
+        if crowded {
+            self.sweep();
+        }
+        Some(stand_in)
+    }
+
+    /// Lets go of stand-ins that nobody refers to.
+    pub(crate) fn sweep(&self) {
+        if self.outbound.lock().is_settled() {
+            let unused = self.known.lock().take_unused();
+            unused.iter().for_each(StandIn::end);
+        }
+    }
+
+    /// Somebody waits for a connection although nothing is to be sent yet.
+    pub(crate) fn want_connection(&self) {
+        self.outbound.lock().want_connection();
+        self.look.notify_one();
+    }
+
+    /// Writes a frame that no bound applies to, behind everything that was written before.
+    pub(crate) fn write_in_order(&self, frame: &Frame) {
+        self.outbound.lock().write_in_order(frame);
+        self.to_write.notify_one();
+    }
+
+    /// The same, before everything that waits.
+    pub(crate) fn write_first(&self, frame: &Frame) {
+        self.outbound.lock().write_first(frame);
+        self.to_write.notify_one();
+    }
+
+    /// A connection was made to this incarnation; the number of the connection. If another incarnation was spoken to
+    /// before, all that is known of that is over.
+    pub(crate) fn connected(self: &Arc<Self>, incarnation: u64) -> u64 {
+        let before = self.incarnation.swap(incarnation, AcqRel);
+        if before != 0 && before != incarnation {
+            self.forget(DeadReason::Unreachable);
+        }
+        self.counters.connections.fetch_add(1, Relaxed);
+        let watched = self.known.lock().watched();
+        let epoch = {
+            let mut outbound = self.outbound.lock();
+            let epoch = outbound.connect();
+            for address in watched {
+                outbound.write_in_order(&crate::outlet::watch_frame(&address));
+            }
+            epoch
+        };
+        self.to_write.notify_one();
+        epoch
+    }
+
+    /// Whether this is, or may be, the incarnation that is spoken to: an older one is not spoken to again.
+    pub(crate) fn admits(&self, incarnation: u64) -> bool {
+        incarnation >= self.incarnation.load(Acquire)
+    }
+
+    /// The connection of this number is gone; what was on it is lost.
+    pub(crate) fn disconnected(&self, epoch: u64) {
+        let lost = self.outbound.lock().disconnect(epoch);
+        self.report(lost);
+        self.look.notify_one();
+    }
+
+    /// The peer is lost, or is not the one that was spoken to: whoever watches its actors hears that they are gone.
+    pub(crate) fn forget(&self, reason: DeadReason) {
+        let lost = self.outbound.lock().give_up(reason);
+        self.report(lost);
+        let known = self.known.lock().take_all();
+        known.iter().for_each(StandIn::end);
+    }
+
+    /// Nothing goes there any more.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Release);
+        let lost = self.outbound.lock().close();
+        self.report(lost);
+        self.to_write.notify_one();
+        self.look.notify_one();
+    }
+
+    /// Makes dead letters of messages that are lost, and ends their asks. Not under any lock: that is others' code.
+    pub(crate) fn report(&self, lost: Vec<Lost>) {
+        let unanswered = self.outbound.lock().take_unanswered();
+        for reply in unanswered {
+            reply.lost(RemoteError::Unconfirmed {
+                node: self.node.clone(),
+            });
+        }
+        for lost in lost {
+            let counter = match lost.reason {
+                DeadReason::Unconfirmed => &self.counters.unconfirmed,
+                DeadReason::Full => &self.counters.busy,
+                _ => &self.counters.unreachable,
+            };
+            counter.fetch_add(1, Relaxed);
+            let stand_in = self.known.lock().by_id(lost.receiver);
+            if let Some(stand_in) = stand_in {
+                stand_in.dead_letter(lost.sender, lost.reason, lost.type_name);
+            }
+            let error = lost.error(&self.node);
+            if let Some(reply) = lost.reply {
+                reply.lost(error);
+            }
+        }
+    }
+
+    pub(crate) fn read(&self) -> PeerReading {
+        let count = |counter: &AtomicU64| counter.load(Relaxed);
+        let (connected, under_way) = {
+            let outbound = self.outbound.lock();
+            (outbound.is_connected(), outbound.under_way())
+        };
+        PeerReading {
+            node: self.node.clone(),
+            connected,
+            under_way,
+            sent: count(&self.counters.sent),
+            confirmed: count(&self.counters.confirmed),
+            unconfirmed: count(&self.counters.unconfirmed),
+            unreachable: count(&self.counters.unreachable),
+            busy: count(&self.counters.busy),
+            received: count(&self.counters.received),
+            refused: count(&self.counters.refused),
+            connections: count(&self.counters.connections),
+            known: self.known.lock().len(),
+        }
+    }
+}

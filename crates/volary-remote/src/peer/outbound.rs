@@ -1,0 +1,614 @@
+//! What is on its way to a peer, and what was not confirmed yet. No I/O and no clock: senders put messages in, a link
+//! takes batches out and brings confirmations.
+//!
+//! Messages are written where they are sent, into one buffer that the link takes as a whole. A frame that is too large
+//! goes into a queue of its own, in pieces, and so does everything to the same receiver behind it, so that the order of
+//! a pair survives. While there is no connection names stand in full, since numbers belong to a connection.
+
+use std::any::TypeId;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering::*};
+
+use bytes::{Bytes, BytesMut};
+use hashbrown::HashMap;
+use volary_core::foreign::{Parcel, PendingReply, Undeliverable};
+use volary_core::{ActorId, DeadReason, RemoteError};
+use volary_wire::native::{Chunks, Confirm, Frame, FrameWriter, Head, Intern, InternSpace, Metadata, NameRef};
+use volary_wire::{MessageEntry, SendEncodeError};
+
+use super::names::{ADDRESS, Called, Names, TYPE};
+use crate::options::RemoteOptions;
+
+/// How much of a large frame goes with one batch, beside everything else.
+const PIECES_PER_BATCH: usize = 2;
+/// A buffer that has grown beyond this is not kept.
+const KEPT_BUFFER: usize = 1 << 20;
+
+/// Of a message that is on its way.
+struct Sent {
+    sequence: u64,
+    receiver: ActorId,
+    sender: Option<ActorId>,
+    type_name: &'static str,
+    bytes: u32,
+    /// Of the ask, or 0.
+    correlation: u64,
+    settled: bool,
+}
+
+struct Asked {
+    reply: PendingReply,
+    message: TypeId,
+}
+
+/// A message that will not arrive, or perhaps has.
+pub(crate) struct Lost {
+    pub(crate) receiver: ActorId,
+    pub(crate) sender: Option<ActorId>,
+    pub(crate) type_name: &'static str,
+    pub(crate) reason: DeadReason,
+    pub(crate) reply: Option<PendingReply>,
+}
+
+impl Lost {
+    /// What its asker hears.
+    pub(crate) fn error(&self, node: &str) -> RemoteError {
+        let node = node.to_owned();
+        match self.reason {
+            DeadReason::Unconfirmed => RemoteError::Unconfirmed { node },
+            DeadReason::Full => RemoteError::Busy { node },
+            _ => RemoteError::Unreachable {
+                node,
+                why: "there is no connection".to_owned(),
+            },
+        }
+    }
+}
+
+enum Large {
+    Pieces { receiver: ActorId, chunks: Chunks },
+    Whole { receiver: ActorId, frame: Bytes },
+}
+
+/// What a message is addressed with.
+pub(crate) struct Shipment<'a> {
+    pub(crate) entry: &'a MessageEntry,
+    pub(crate) receiver: ActorId,
+    pub(crate) address: &'a str,
+    /// The number of the address on the connection of an epoch, as `epoch << 32 | number`.
+    pub(crate) number: &'a AtomicU64,
+    pub(crate) sender: Option<&'a dyn Fn() -> Option<String>>,
+    pub(crate) metadata: Option<Metadata>,
+}
+
+/// What a link writes next.
+#[derive(Default)]
+pub(crate) struct Batch {
+    pub(crate) first: BytesMut,
+    pub(crate) rest: BytesMut,
+    /// The last message in it.
+    sequence: u64,
+}
+
+impl Batch {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_empty() && self.rest.is_empty()
+    }
+}
+
+pub(crate) struct Outbound {
+    /// The number of the connection; counts up.
+    epoch: u64,
+    connected: bool,
+    closed: bool,
+    wanted: bool,
+    /// Before everything else: never charged, and in no order with messages.
+    first: BytesMut,
+    ready: BytesMut,
+    large: VecDeque<Large>,
+    large_bytes: usize,
+    /// Receivers with frames in `large`.
+    behind: BTreeMap<ActorId, usize>,
+    names: Names,
+    sequence: u64,
+    /// The last message that was given to a connection.
+    written: u64,
+    sent: VecDeque<Sent>,
+    /// Of those in `sent`, how many are not settled, and their bytes.
+    under_way: u64,
+    bytes: usize,
+    asks: HashMap<u64, Asked, foldhash::fast::FixedState>,
+    /// Askers whose message arrived and whose answer will not.
+    unanswered: Vec<PendingReply>,
+    correlation: u64,
+    transfer: u64,
+    most_bytes: usize,
+    window: u64,
+    chunk: usize,
+}
+
+impl Outbound {
+    pub(crate) fn new(options: &RemoteOptions) -> Self {
+        Outbound {
+            epoch: 0,
+            connected: false,
+            closed: false,
+            wanted: false,
+            first: BytesMut::new(),
+            ready: BytesMut::new(),
+            large: VecDeque::new(),
+            large_bytes: 0,
+            behind: BTreeMap::new(),
+            names: Names::new(),
+            sequence: 0,
+            written: 0,
+            sent: VecDeque::new(),
+            under_way: 0,
+            bytes: 0,
+            asks: HashMap::default(),
+            unanswered: Vec::new(),
+            correlation: 0,
+            transfer: 0,
+            most_bytes: options.outbound_bytes,
+            window: options.window,
+            chunk: options.chunk_bytes,
+        }
+    }
+
+    pub(crate) fn is_connected(&self) -> bool {
+        self.connected
+    }
+
+    pub(crate) fn under_way(&self) -> u64 {
+        self.under_way
+    }
+
+    /// Whether nothing is on its way, and nobody waits for an answer.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.under_way == 0 && self.asks.is_empty()
+    }
+
+    /// A connection is wanted, although nothing is to be sent yet.
+    pub(crate) fn want_connection(&mut self) {
+        self.wanted = true;
+    }
+
+    /// Whether there is anything that needs a connection.
+    pub(crate) fn needs_connection(&self) -> bool {
+        self.wanted || !self.ready.is_empty() || !self.large.is_empty() || !self.asks.is_empty()
+    }
+
+    /// Takes a message; true: the link is to be told.
+    pub(crate) fn ship(&mut self, parcel: &mut Parcel<'_>, shipment: &Shipment<'_>) -> Result<bool, Undeliverable> {
+        if self.closed {
+            return Err(Undeliverable::Gone);
+        }
+        if self.under_way >= self.window || self.bytes >= self.most_bytes {
+            return Err(Undeliverable::Full);
+        }
+        let idle = self.ready.is_empty() && self.large.is_empty();
+        let mark = self.ready.len();
+        match self.write(parcel, shipment) {
+            Ok(()) => {}
+            Err(why) => {
+                self.ready.truncate(mark);
+                return Err(why);
+            }
+        }
+        let sequence = self.sequence + 1;
+        let correlation = if parcel.is_asked() { self.correlation + 1 } else { 0 };
+        let length = self.ready.len() - mark;
+        if length > self.chunk || self.behind.contains_key(&shipment.receiver) {
+            self.move_to_large(mark, parcel, shipment)?;
+        }
+        self.sequence = sequence;
+        if let Some(reply) = parcel.take_reply() {
+            self.correlation = correlation;
+            let message = parcel.message_type();
+            self.asks.insert(correlation, Asked { reply, message });
+        }
+        self.sent.push_back(Sent {
+            sequence,
+            receiver: shipment.receiver,
+            sender: parcel.sender(),
+            type_name: parcel.type_name(),
+            bytes: u32::try_from(length).unwrap_or(u32::MAX),
+            correlation,
+            settled: false,
+        });
+        self.under_way += 1;
+        self.bytes += length;
+        Ok(idle && self.connected)
+    }
+
+    /// Writes a message into the ready buffer, with the names that it needs.
+    fn write(&mut self, parcel: &Parcel<'_>, shipment: &Shipment<'_>) -> Result<(), Undeliverable> {
+        let receiver = self.receiver(shipment);
+        let type_name = self.message_type(parcel.message_type(), shipment.entry.name());
+        let sender_text;
+        let sender = match parcel.sender() {
+            None => None,
+            Some(id) => match self.connected.then(|| self.names.known_sender(id)).flatten() {
+                Some(number) => Some(NameRef::Id(number)),
+                None => {
+                    sender_text = shipment.sender.and_then(|address| address());
+                    sender_text.as_deref().map(|text| self.sender(id, text))
+                }
+            },
+        };
+        let head = Head {
+            sequence: self.sequence + 1,
+            receiver,
+            sender,
+            type_name,
+            codec: shipment.entry.codec(),
+            metadata: shipment.metadata.as_ref(),
+        };
+        self.write_head(parcel, shipment, &head)
+    }
+
+    fn write_head(
+        &mut self,
+        parcel: &Parcel<'_>,
+        shipment: &Shipment<'_>,
+        head: &Head<'_>,
+    ) -> Result<(), Undeliverable> {
+        let encode = |out: &mut BytesMut| shipment.entry.encode(parcel.message(), out);
+        let mut writer = FrameWriter::new(&mut self.ready);
+        let written = if parcel.is_asked() {
+            writer.ask(self.correlation + 1, head, encode)
+        } else {
+            writer.tell(head, encode)
+        };
+        match written {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => {
+                report_unsendable(parcel, &error);
+                Err(Undeliverable::Unsendable)
+            }
+            Err(_) => Err(Undeliverable::Unsendable),
+        }
+    }
+
+    fn receiver<'a>(&mut self, shipment: &Shipment<'a>) -> NameRef<'a> {
+        if !self.connected {
+            return NameRef::Text(shipment.address);
+        }
+        let kept = shipment.number.load(Relaxed);
+        if kept >> 32 == self.epoch {
+            return NameRef::Id(kept as u32);
+        }
+        match self.names.receiver(shipment.address) {
+            Called::From(number) => {
+                self.define(ADDRESS, number, shipment.address);
+                shipment.number.store(self.epoch << 32 | u64::from(number), Relaxed);
+                NameRef::Id(number)
+            }
+            _ => NameRef::Text(shipment.address),
+        }
+    }
+
+    fn message_type<'a>(&mut self, id: TypeId, name: &'a str) -> NameRef<'a> {
+        if !self.connected {
+            return NameRef::Text(name);
+        }
+        match self.names.message_type(id, name) {
+            Called::By(number) => NameRef::Id(number),
+            Called::From(number) => {
+                self.define(TYPE, number, name);
+                NameRef::Id(number)
+            }
+            Called::InFull => NameRef::Text(name),
+        }
+    }
+
+    fn sender<'a>(&mut self, id: ActorId, address: &'a str) -> NameRef<'a> {
+        if !self.connected {
+            return NameRef::Text(address);
+        }
+        match self.names.sender(id, address) {
+            Called::From(number) => {
+                self.define(ADDRESS, number, address);
+                NameRef::Id(number)
+            }
+            _ => NameRef::Text(address),
+        }
+    }
+
+    fn define(&mut self, space: InternSpace, id: u32, text: &str) {
+        let intern = Frame::Intern(Intern {
+            space,
+            id,
+            text: text.into(),
+        });
+        put(&mut self.ready, &intern);
+    }
+
+    /// The frame that was just written is too large, or must not pass one that is.
+    fn move_to_large(
+        &mut self,
+        mark: usize,
+        parcel: &Parcel<'_>,
+        shipment: &Shipment<'_>,
+    ) -> Result<(), Undeliverable> {
+        // Definitions stay where they are; the frame is written anew, with names in full, since it arrives later.
+        let definitions = self.definitions_behind(mark);
+        self.ready.truncate(definitions);
+        let start = self.ready.len();
+        let sender_text = match parcel.sender() {
+            Some(_) => shipment.sender.and_then(|address| address()),
+            None => None,
+        };
+        let head = Head {
+            sequence: self.sequence + 1,
+            receiver: NameRef::Text(shipment.address),
+            sender: sender_text.as_deref().map(NameRef::Text),
+            type_name: NameRef::Text(shipment.entry.name()),
+            codec: shipment.entry.codec(),
+            metadata: shipment.metadata.as_ref(),
+        };
+        self.write_head(parcel, shipment, &head)?;
+        let frame = self.ready.split_off(start).freeze();
+        self.large_bytes += frame.len();
+        *self.behind.entry(shipment.receiver).or_default() += 1;
+        self.large.push_back(if frame.len() > self.chunk {
+            self.transfer += 1;
+            Large::Pieces {
+                receiver: shipment.receiver,
+                chunks: Chunks::new(self.transfer, frame, self.chunk),
+            }
+        } else {
+            Large::Whole {
+                receiver: shipment.receiver,
+                frame,
+            }
+        });
+        Ok(())
+    }
+
+    /// Where the definitions that were written from `mark` on end.
+    fn definitions_behind(&self, mark: usize) -> usize {
+        let mut at = mark;
+        while let Some(head) = self.ready.get(at..at + 5)
+            && head[4] == volary_wire::native::FrameKind::Intern as u8
+        {
+            at += 4 + u32::from_be_bytes([head[0], head[1], head[2], head[3]]) as usize;
+        }
+        at
+    }
+
+    /// Writes a frame behind everything that was written before; without a connection it is not needed.
+    pub(crate) fn write_in_order(&mut self, frame: &Frame) {
+        if self.connected {
+            put(&mut self.ready, frame);
+        }
+    }
+
+    /// Writes a frame before everything that waits.
+    pub(crate) fn write_first(&mut self, frame: &Frame) {
+        if self.connected {
+            put(&mut self.first, frame);
+        }
+    }
+
+    /// Lets `write` add frames before everything that waits.
+    pub(crate) fn answer(&mut self, write: impl FnOnce(&mut BytesMut)) {
+        if self.connected {
+            write(&mut self.first);
+        }
+    }
+
+    /// What is to be written next on the connection `epoch`. `spare` is a batch that was written.
+    pub(crate) fn next_batch(&mut self, epoch: u64, mut spare: Batch) -> Batch {
+        spare.first.clear();
+        spare.rest.clear();
+        if spare.rest.capacity() > KEPT_BUFFER {
+            spare.rest = BytesMut::new();
+        }
+        if !self.connected || epoch != self.epoch {
+            return spare;
+        }
+        std::mem::swap(&mut spare.first, &mut self.first);
+        std::mem::swap(&mut spare.rest, &mut self.ready);
+        for _ in 0..PIECES_PER_BATCH {
+            if !self.next_piece(&mut spare.rest) {
+                break;
+            }
+        }
+        spare.sequence = self.sequence;
+        self.written = self.sequence;
+        spare
+    }
+
+    /// One piece of what is large; false if there is none.
+    fn next_piece(&mut self, out: &mut BytesMut) -> bool {
+        let Some(large) = self.large.front_mut() else {
+            return false;
+        };
+        let (receiver, over) = match large {
+            Large::Whole { receiver, frame } => {
+                out.extend_from_slice(frame);
+                (*receiver, true)
+            }
+            Large::Pieces { receiver, chunks } => {
+                let more = chunks.write_next(out).unwrap_or(false);
+                (*receiver, !more)
+            }
+        };
+        if over {
+            self.large.pop_front();
+            if let Some(count) = self.behind.get_mut(&receiver) {
+                *count -= 1;
+                if *count == 0 {
+                    self.behind.remove(&receiver);
+                }
+            }
+        }
+        true
+    }
+
+    /// Whether there is more to write at once.
+    pub(crate) fn has_more(&self) -> bool {
+        !self.first.is_empty() || !self.ready.is_empty() || !self.large.is_empty()
+    }
+
+    /// The peer says which messages have left their mailboxes; how many these are.
+    pub(crate) fn confirm(&mut self, confirm: &Confirm) -> u64 {
+        let mut count = 0;
+        for range in confirm.beyond() {
+            // A peer may say anything; only what is on its way can be settled.
+            let (Some(first), Some(last)) = (self.sent.front(), self.sent.back()) else {
+                break;
+            };
+            let (from, to) = ((*range.start()).max(first.sequence), (*range.end()).min(last.sequence));
+            for sequence in from..=to {
+                count += u64::from(self.settle(sequence).is_some());
+            }
+        }
+        while let Some(sent) = self.sent.front()
+            && (sent.settled || sent.sequence <= confirm.up_to)
+        {
+            if !sent.settled {
+                count += 1;
+                self.under_way -= 1;
+                self.bytes -= sent.bytes as usize;
+            }
+            self.sent.pop_front();
+        }
+        count
+    }
+
+    fn settle(&mut self, sequence: u64) -> Option<&mut Sent> {
+        let first = self.sent.front()?.sequence;
+        let at = usize::try_from(sequence.checked_sub(first)?).ok()?;
+        let sent = self.sent.get_mut(at)?;
+        if std::mem::replace(&mut sent.settled, true) {
+            return None;
+        }
+        self.under_way -= 1;
+        self.bytes -= sent.bytes as usize;
+        Some(sent)
+    }
+
+    /// The receiver of this message had too much mail.
+    pub(crate) fn busy(&mut self, sequence: u64) -> Option<Lost> {
+        let sent = self.settle(sequence)?;
+        let (receiver, sender, type_name, correlation) = (sent.receiver, sent.sender, sent.type_name, sent.correlation);
+        let reply = self.asks.remove(&correlation).map(|asked| asked.reply);
+        Some(Lost {
+            receiver,
+            sender,
+            type_name,
+            reason: DeadReason::Full,
+            reply,
+        })
+    }
+
+    /// Whoever waits for this answer, and the type of the message that it is to.
+    pub(crate) fn take_ask(&mut self, correlation: u64) -> Option<(PendingReply, TypeId)> {
+        let asked = self.asks.remove(&correlation)?;
+        Some((asked.reply, asked.message))
+    }
+
+    /// Asks whose askers have given up, to be cancelled.
+    pub(crate) fn take_unwanted(&mut self) -> Vec<u64> {
+        let unwanted: Vec<u64> = self
+            .asks
+            .iter()
+            .filter(|(_, asked)| !asked.reply.is_wanted())
+            .map(|(correlation, _)| *correlation)
+            .collect();
+        for correlation in &unwanted {
+            self.asks.remove(correlation);
+        }
+        unwanted
+    }
+
+    /// A connection was made; its number.
+    pub(crate) fn connect(&mut self) -> u64 {
+        self.epoch += 1;
+        self.connected = true;
+        self.wanted = false;
+        self.names = Names::new();
+        self.first.clear();
+        self.epoch
+    }
+
+    /// The connection `epoch` is gone.
+    pub(crate) fn disconnect(&mut self, epoch: u64) -> Vec<Lost> {
+        if epoch != self.epoch || !self.connected {
+            return Vec::new();
+        }
+        self.connected = false;
+        let written = self.written;
+        self.lose_all(|sequence| {
+            if sequence <= written {
+                DeadReason::Unconfirmed
+            } else {
+                DeadReason::Unreachable
+            }
+        })
+    }
+
+    /// What waits for a connection waits no longer.
+    pub(crate) fn give_up(&mut self, reason: DeadReason) -> Vec<Lost> {
+        let written = if self.connected { self.written } else { 0 };
+        self.lose_all(|sequence| {
+            if sequence <= written {
+                DeadReason::Unconfirmed
+            } else {
+                reason
+            }
+        })
+    }
+
+    pub(crate) fn close(&mut self) -> Vec<Lost> {
+        self.closed = true;
+        let lost = self.give_up(DeadReason::Unreachable);
+        self.connected = false;
+        lost
+    }
+
+    fn lose_all(&mut self, reason: impl Fn(u64) -> DeadReason) -> Vec<Lost> {
+        self.wanted = false;
+        self.first.clear();
+        self.ready.clear();
+        self.large.clear();
+        self.large_bytes = 0;
+        self.behind.clear();
+        self.under_way = 0;
+        self.bytes = 0;
+        let mut asks = std::mem::take(&mut self.asks);
+        let sent = std::mem::take(&mut self.sent);
+        let lost: Vec<Lost> = sent
+            .into_iter()
+            .filter(|sent| !sent.settled)
+            .map(|sent| Lost {
+                receiver: sent.receiver,
+                sender: sent.sender,
+                type_name: sent.type_name,
+                reason: reason(sent.sequence),
+                reply: asks.remove(&sent.correlation).map(|asked| asked.reply),
+            })
+            .collect();
+        // Messages that were confirmed, whose answers will not come any more: no dead letters, but ends of asks.
+        self.unanswered.extend(asks.into_values().map(|asked| asked.reply));
+        lost
+    }
+
+    /// Askers whose message arrived and whose answer will not.
+    pub(crate) fn take_unanswered(&mut self) -> Vec<PendingReply> {
+        std::mem::take(&mut self.unanswered)
+    }
+}
+
+fn put(out: &mut BytesMut, frame: &Frame) {
+    if let Err(error) = FrameWriter::new(out).frame(frame) {
+        tracing::error!(%error, "a frame of our own is too large");
+    }
+}
+
+/// A message that cannot be written is the program's mistake, and is said so.
+fn report_unsendable(parcel: &Parcel<'_>, error: &SendEncodeError) {
+    tracing::error!(message = parcel.type_name(), %error, "a message cannot be sent to another node");
+}

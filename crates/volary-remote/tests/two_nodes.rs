@@ -1,0 +1,237 @@
+//! R3, R6, R7: two nodes speak with each other as if they were one.
+#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
+
+mod common;
+
+use std::time::Duration;
+
+use common::*;
+use volary::prelude::*;
+use volary_core::{Baggage, RemoteError};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r6_tell_and_ask_reach_an_actor_of_another_node() {
+    for (one, other) in [pair().await, near_pair().await] {
+        other.desk("desk").await;
+        let desk = one.far(&other, "desk");
+        desk.tell(Note { number: 1 }).unwrap();
+        assert_eq!(soon("an answer", desk.ask(Note { number: 2 })).await.unwrap(), 2);
+        assert_eq!(other.log.all(), ["1", "2"]);
+        let refused = soon("a rejection", desk.ask(Refuse { code: 7 })).await;
+        assert!(matches!(refused, Err(AskError::Rejected(Refused(7)))), "{refused:?}");
+        let failed = soon("a failure", desk.ask(Fail { code: 7 })).await;
+        assert!(
+            matches!(&failed, Err(AskError::Failed(f)) if f.to_string().contains("failed with 7")),
+            "{failed:?}"
+        );
+        assert!(matches!(
+            soon("no answer", desk.ask(Forget)).await,
+            Err(AskError::NoReply)
+        ));
+        one.system.stop().await.unwrap();
+        other.system.stop().await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn s1_messages_of_one_sender_arrive_in_the_order_sent_large_ones_among_them() {
+    let (one, other) = pair().await;
+    other.desk("desk").await;
+    let desk = one.far(&other, "desk");
+    let large = vec![7_u8; 1 << 20];
+    for number in 0..2_000 {
+        desk.tell(Note { number }).unwrap();
+        if number % 500 == 100 {
+            desk.tell(Echo { bytes: large.clone() }).unwrap();
+        }
+    }
+    assert_eq!(soon("the last", desk.ask(Note { number: 2_000 })).await.unwrap(), 2_001);
+    let expected: Vec<String> = (0..=2_000).map(|n: u64| n.to_string()).collect();
+    assert_eq!(other.log.all(), expected);
+    let echoed = soon("a large answer", desk.ask(Echo { bytes: large.clone() }))
+        .await
+        .unwrap();
+    assert_eq!(echoed, large);
+    one.system.stop().await.unwrap();
+    other.system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r2_references_in_messages_lead_back_from_anywhere() {
+    let (one, other) = pair().await;
+    other.desk("far").await;
+    let near = one.desk("near").await;
+    let far = one.far(&other, "far");
+    let told = soon(
+        "told",
+        far.ask(Tell {
+            to: near.recipient(),
+            number: 42,
+        }),
+    )
+    .await
+    .unwrap();
+    assert!(told);
+    eventually("the note comes back", || one.log.all() == ["42"]).await;
+    one.system.stop().await.unwrap();
+    other.system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r7_sender_deadline_and_headers_travel_along() {
+    let (one, other) = pair().await;
+    other.desk("desk").await;
+    let desk = one.far(&other, "desk");
+    let baggage = Baggage::new().with_header("word", "sesame").unwrap();
+    let word = soon("the word", baggage.around(async { desk.ask(Word).await }))
+        .await
+        .unwrap();
+    assert_eq!(word.as_deref(), Some("sesame"));
+    assert_eq!(soon("nobody", desk.ask(WhoAsks)).await.unwrap(), None);
+    let asker = desk.clone();
+    struct Asker(ActorRef<Desk>);
+    #[actor]
+    impl Asker {
+        async fn inquire(&mut self) -> Result<Option<String>, Fault> {
+            self.0.ask(WhoAsks).await.or_fault()
+        }
+    }
+    let asker = one
+        .system
+        .spawn(move || Asker(asker.clone()))
+        .named("asker")
+        .await
+        .unwrap();
+    let who = soon("somebody", asker.ask(Inquire)).await.unwrap();
+    assert_eq!(who.as_deref(), Some("/user/asker"));
+    one.system.stop().await.unwrap();
+    other.system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn s3_an_ask_that_takes_too_long_ends_here_and_is_given_up_there() {
+    let (one, other) = pair().await;
+    other.desk("desk").await;
+    let desk = one.far(&other, "desk");
+    assert_eq!(soon("first", desk.ask(Note { number: 0 })).await.unwrap(), 1);
+    let nap = desk.ask(Nap { millis: 3_600_000 }).timeout(Duration::from_millis(50));
+    assert!(matches!(soon("a timeout", nap).await, Err(AskError::Timeout { .. })));
+    // One that has not begun by its deadline is not handled.
+    let late = desk.ask(Note { number: 13 }).timeout(Duration::from_millis(50));
+    assert!(matches!(soon("a timeout", late).await, Err(AskError::Timeout { .. })));
+    assert!(!other.log.all().contains(&"13".to_owned()));
+    one.system.stop().await.unwrap();
+    other.system.stop().await.unwrap();
+}
+
+struct Watchman(Log);
+
+#[actor]
+impl Watchman {
+    fn watch(&mut self, ctx: &mut Context<Self>, who: ActorRef<Desk>) {
+        ctx.watch(&who);
+    }
+    #[handles]
+    fn terminated(&mut self, gone: Terminated) {
+        self.0.push(format!("gone {}", gone.path()));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn s12_the_end_of_an_actor_elsewhere_is_heard() {
+    let (one, other) = pair().await;
+    let real = other.desk("desk").await;
+    let desk = one.far(&other, "desk");
+    let log = Log::default();
+    let made = log.clone();
+    let watchman = one.system.spawn(move || Watchman(made.clone())).await.unwrap();
+    watchman.ask(Watch { who: desk.clone() }).await.unwrap();
+    soon("an answer", desk.ask(Note { number: 1 })).await.unwrap();
+    assert_eq!(log.len(), 0);
+    real.stop();
+    eventually("the end is heard", || log.all() == ["gone /user/desk"]).await;
+    // Of one who never was, too.
+    let nobody = one.far(&other, "nobody");
+    soon("nobody", nobody.terminated()).await;
+    one.system.stop().await.unwrap();
+    other.system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r6_an_actor_elsewhere_is_looked_up_stopped_and_its_kinds_are_listed() {
+    let (one, other) = pair().await;
+    let real = other.desk("desk").await;
+    let found = one
+        .remote
+        .lookup(other.remote.node(), &other.address("desk").to_string())
+        .await
+        .unwrap();
+    assert_eq!(found.unwrap(), other.remote.address_of(&real));
+    let nobody = one
+        .remote
+        .lookup(other.remote.node(), &other.address("nobody").to_string())
+        .await
+        .unwrap();
+    assert_eq!(nobody, None);
+    assert_eq!(one.remote.kinds(other.remote.node()).await.unwrap(), ["test.Desk"]);
+    one.far(&other, "desk").stop();
+    soon("it stops", real.terminated()).await;
+    one.system.stop().await.unwrap();
+    other.system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r2_what_cannot_travel_is_said_loudly_on_each_side() {
+    // `other` knows the actor, but takes nothing from other nodes.
+    let one = Node::start("one", builder()).await;
+    let other = Node::start("other", volary_remote::Remote::builder().options(options())).await;
+    other.desk("desk").await;
+    let desk = one.far(&other, "desk");
+    let error = desk.tell(Secret).unwrap_err();
+    assert!(matches!(error, TellError::Unsendable(_)), "{error}");
+    assert!(error.to_string().contains("Secret"), "{error}");
+    let refused = soon("a refusal", desk.ask(Note { number: 1 })).await;
+    let Err(AskError::Remote(error)) = refused else {
+        panic!("{refused:?}")
+    };
+    assert!(matches!(&*error, RemoteError::NotTaken { .. }), "{error}");
+    assert_eq!(other.log.len(), 0);
+    one.system.stop().await.unwrap();
+    other.system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r8_messages_to_nobody_and_to_a_node_that_is_not_there_end() {
+    let (one, other) = pair().await;
+    let nobody = one.far(&other, "nobody");
+    assert!(matches!(
+        soon("nobody", nobody.ask(Note { number: 1 })).await,
+        Err(AskError::Stopped)
+    ));
+    let node = other.remote.node().to_owned();
+    other.system.stop().await.unwrap();
+    let address = format!("volary://other@{node}/user/desk").parse().unwrap();
+    let gone: ActorRef<Desk> = one.remote.actor(&address).unwrap();
+    let late = soon("gone", gone.ask(Note { number: 1 }).timeout(Duration::from_millis(300))).await;
+    assert!(late.is_err(), "{late:?}");
+    one.system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r8_the_books_balance() {
+    let (one, other) = pair().await;
+    other.desk("desk").await;
+    let desk = one.far(&other, "desk");
+    for number in 0..10_000 {
+        while desk.tell(Note { number }).is_err() {
+            tokio::task::yield_now().await;
+        }
+    }
+    soon("the last", desk.ask(Note { number: 10_000 })).await.unwrap();
+    eventually("all are confirmed", || one.remote.peers()[0].under_way == 0).await;
+    let reading = &one.remote.peers()[0];
+    assert_eq!((reading.sent, reading.confirmed), (10_001, 10_001), "{reading:?}");
+    assert_eq!(other.remote.peers()[0].received, 10_001);
+    one.system.stop().await.unwrap();
+    other.system.stop().await.unwrap();
+}
