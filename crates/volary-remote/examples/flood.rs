@@ -25,8 +25,16 @@ impl Sink {
 async fn main() {
     let one = ActorSystem::builder("one").start().await.unwrap();
     let other = ActorSystem::builder("other").start().await.unwrap();
-    let here = Remote::builder().kind::<Sink>().start(&one, "127.0.0.1:0").await.unwrap();
-    let there = Remote::builder().kind::<Sink>().start(&other, "127.0.0.1:0").await.unwrap();
+    let here = Remote::builder()
+        .kind::<Sink>()
+        .start(&one, "127.0.0.1:0")
+        .await
+        .unwrap();
+    let there = Remote::builder()
+        .kind::<Sink>()
+        .start(&other, "127.0.0.1:0")
+        .await
+        .unwrap();
     let sink = other.spawn(|| Sink(0)).named("sink").await.unwrap();
     let far: ActorRef<Sink> = here.actor(&there.address_of(&sink)).unwrap();
     far.ask(Get).await.unwrap();
@@ -49,7 +57,10 @@ async fn main() {
     for _ in 0..asks {
         far.ask(Get).await.unwrap();
     }
-    println!("ask, one at a time: {:.1} µs each", begun.elapsed().as_secs_f64() * 1e6 / f64::from(asks));
+    println!(
+        "ask, one at a time: {:.1} µs each",
+        begun.elapsed().as_secs_f64() * 1e6 / f64::from(asks)
+    );
 
     let begun = Instant::now();
     let tasks: Vec<_> = (0..64)
@@ -65,7 +76,10 @@ async fn main() {
     for task in tasks {
         task.await.unwrap();
     }
-    println!("ask, 64 in flight: {:.0}/s", 64.0 * 3_000.0 / begun.elapsed().as_secs_f64());
+    println!(
+        "ask, 64 in flight: {:.0}/s",
+        64.0 * 3_000.0 / begun.elapsed().as_secs_f64()
+    );
     println!("{:?}", here.peers());
     one.stop().await.unwrap();
     other.stop().await.unwrap();

@@ -14,6 +14,9 @@ mod parcel;
 mod pending_reply;
 mod stand_in;
 
+#[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
+mod miri_tests;
+
 pub use arrival::{Arrival, Receipt, Received};
 pub(crate) use outlet::Foreign;
 pub use outlet::{Errand, Outlet, Undeliverable};
