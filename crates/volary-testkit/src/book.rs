@@ -1,6 +1,7 @@
 //! The chapters of the book, so that their programs are run.
 //!
-//! They are here and not in the facade because many of them use the test kit.
+//! They are here and not in the facade because many of them use the test kit. Those that need features
+//! of the facade, `wire.md` and `observability.md`, are there.
 
 macro_rules! chapters {
     ($($name:ident: $file:literal,)*) => {
@@ -16,8 +17,11 @@ chapters! {
     MessagesAndReplies: "messages-and-replies.md",
     Failure: "failure.md",
     Time: "time.md",
+    Routing: "routing.md",
+    Streams: "streams.md",
     Testing: "testing.md",
     FindTheRace: "find-the-race.md",
+    Performance: "performance.md",
     ComingFromGoAkt: "coming-from-goakt.md",
     ComingFromAkka: "coming-from-akka.md",
     ComingFromKameo: "coming-from-kameo.md",

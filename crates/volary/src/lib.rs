@@ -293,3 +293,8 @@ struct Readme;
 #[cfg(all(doctest, feature = "console", feature = "telemetry"))]
 #[doc = include_str!("../../../docs/book/src/observability.md")]
 struct Observability;
+
+/// The chapter of the book that needs a codec beside Protocol Buffers.
+#[cfg(all(doctest, feature = "json"))]
+#[doc = include_str!("../../../docs/book/src/wire.md")]
+struct EvolvingMessages;
