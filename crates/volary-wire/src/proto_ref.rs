@@ -32,6 +32,14 @@ pub struct Ref {
 impl Ref {
     /// The address of an actor, as the current [`Resolving`] scope has it seen from outside.
     ///
+    /// ```
+    /// # use volary_core::{Actor, ActorRef, ResolveError};
+    /// # use volary_wire::Ref;
+    /// fn written<A: Actor>(listener: &ActorRef<A>) -> Result<Ref, ResolveError> {
+    ///     Ref::to(listener)
+    /// }
+    /// ```
+    ///
     /// # Errors
     /// Outside of such a scope.
     pub fn to<T: Target>(actor: &ActorRef<T>) -> Result<Self, ResolveError> {
@@ -42,6 +50,14 @@ impl Ref {
 
     /// Whoever takes `M` at this address, as the current [`Resolving`] scope finds it.
     ///
+    /// ```
+    /// # use volary_core::{Message, Recipient, ResolveError};
+    /// # use volary_wire::Ref;
+    /// fn listener<M: Message>(read: &Ref) -> Result<Recipient<M>, ResolveError> {
+    ///     read.recipient()
+    /// }
+    /// ```
+    ///
     /// # Errors
     /// Outside of such a scope, and when it finds nobody.
     pub fn recipient<M: Message>(&self) -> Result<Recipient<M>, ResolveError> {
@@ -49,6 +65,14 @@ impl Ref {
     }
 
     /// The actor at this address, as the current [`Resolving`] scope finds it.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, ActorRef, ResolveError};
+    /// # use volary_wire::Ref;
+    /// fn account<A: Actor>(read: &Ref) -> Result<ActorRef<A>, ResolveError> {
+    ///     read.actor()
+    /// }
+    /// ```
     ///
     /// # Errors
     /// Outside of such a scope, and when it finds nobody of that type.

@@ -340,6 +340,16 @@ impl<A> std::fmt::Debug for Context<A> {
 /// A task that an actor spawned with [`Context::spawn`]; it ends with the actor, or when told to.
 ///
 /// Dropping it leaves the task running.
+///
+/// ```
+/// # use volary_core::{Actor, Context};
+/// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
+/// let task = ctx.spawn(async { println!("beside the actor") });
+/// if !task.is_finished() {
+///     task.abort();
+/// }
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Task(pub(crate) Arc<crate::system::TaskState>);
 

@@ -223,6 +223,15 @@ impl<T, E: Error + Send + Sync + 'static> OrFault<T> for Result<T, E> {
 /// rejection on its own.
 ///
 /// `#[derive(Rejection)]` implements it; nobody calls it by hand.
+///
+/// ```
+/// use volary_core::{Failure, Fault, IntoFailure};
+///
+/// fn crashes<E: IntoFailure>(error: E) -> bool {
+///     matches!(error.into_failure(), Failure::Fault(_))
+/// }
+/// assert!(crashes(Fault::msg("the disk is gone")));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a message handler",
     label = "neither a rejection nor a fault",

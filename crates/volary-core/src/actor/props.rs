@@ -141,7 +141,12 @@ impl Props {
     /// Gives the actor something that it can get at with [`Context::dependency`](crate::Context::dependency), in the
     /// place of one of the same type.
     ///
-    /// See [`Dependency`](crate::Dependency) for an example.
+    /// ```
+    /// # use volary_core::{Dependency, Props};
+    /// fn with<D: Dependency>(database: D) -> Props {
+    ///     Props::new().dependency(database)
+    /// }
+    /// ```
     pub fn dependency<D: Dependency>(mut self, dependency: D) -> Self {
         Arc::make_mut(self.dependencies.get_or_insert_default()).insert(Arc::new(dependency));
         self
@@ -149,7 +154,12 @@ impl Props {
 
     /// Gives the actor dependencies that were made from bytes.
     ///
-    /// See [`DependencyKinds`](crate::DependencyKinds) for an example.
+    /// ```
+    /// # use volary_core::{Props, ReadDependencies};
+    /// fn with(made: ReadDependencies) -> Props {
+    ///     Props::new().dependencies(made)
+    /// }
+    /// ```
     pub fn dependencies(mut self, made: ReadDependencies) -> Self {
         Arc::make_mut(self.dependencies.get_or_insert_default()).merge(&made.0);
         self

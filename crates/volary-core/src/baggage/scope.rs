@@ -58,6 +58,15 @@ impl Baggage {
 }
 
 /// A future that carries baggage; see [`Baggage::around`]. As cancel safe as the future in it, which is boxed.
+///
+/// ```
+/// use volary_core::{Baggage, WithBaggage};
+///
+/// fn for_ada<F: Future>(work: F) -> WithBaggage<F> {
+///     Baggage::new().with_header("user", "ada").unwrap().around(work)
+/// }
+/// # let _ = for_ada(async {});
+/// ```
 #[must_use = "futures do nothing unless polled"]
 #[derive(Debug)]
 pub struct WithBaggage<F> {

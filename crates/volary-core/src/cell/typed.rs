@@ -227,13 +227,7 @@ pub const fn message_table<A: Respond<M>, M: Message>() -> &'static MessageTable
     const {
         &MessageTable {
             run: run::<A, M, Own>,
-            discard: discard::<M>,
-            view: view::<M>,
-            unbox: unbox::<M>,
-            words: payload_words::<M>(),
-            kind: RecordKind::Message,
-            message: TypeId::of::<M>,
-            name: type_name::<M>,
+            ..table_of::<M>()
         }
     }
 }
@@ -244,7 +238,7 @@ pub const fn absent_table<M: Message>() -> &'static MessageTable {
     const {
         &MessageTable {
             run: discard_absent,
-            ..other_table::<M>()
+            ..table_of::<M>()
         }
     }
 }
@@ -260,13 +254,13 @@ pub(crate) const fn relay_table<A: Relay<M>, M: Message>() -> &'static MessageTa
     const {
         &MessageTable {
             run: run::<A, M, Relayed>,
-            ..other_table::<M>()
+            ..table_of::<M>()
         }
     }
 }
 
-/// What is the same for everybody who has no handler for `M`.
-const fn other_table<M: Message>() -> MessageTable {
+/// What is the same for everybody who takes `M`, and for those that do not live here.
+const fn table_of<M: Message>() -> MessageTable {
     MessageTable {
         run: discard_absent,
         discard: discard::<M>,

@@ -26,9 +26,23 @@ use crate::reference::ActorId;
 use crate::time::Moment;
 
 /// A future as the environment runs it.
+///
+/// ```
+/// use volary_core::{BoxTask, Env, SeededEnv};
+///
+/// let task: BoxTask = Box::pin(async { println!("done") });
+/// SeededEnv::new(7).spawn(task);
+/// ```
 pub type BoxTask = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Ends with the name of the signal that asks the process to end.
+///
+/// ```
+/// use volary_core::Signal;
+///
+/// let signal: Signal = Box::pin(async { "SIGTERM" });
+/// # let _ = signal;
+/// ```
 pub type Signal = Pin<Box<dyn Future<Output = &'static str> + Send>>;
 
 /// What an actor system needs of the world around it.
@@ -154,6 +168,20 @@ pub trait Env: Send + Sync + 'static {
 }
 
 /// What time brings about: timers, and a look at the workers.
+///
+/// ```
+/// use std::time::Duration;
+/// use volary_core::{Driver, Moment};
+///
+/// struct EverySecond;
+///
+/// impl Driver for EverySecond {
+///     fn drive(&self, now: Moment) -> Option<Moment> {
+///         Some(now + Duration::from_secs(1))
+///     }
+/// }
+/// assert!(EverySecond.drive(Moment::ZERO) > Some(Moment::ZERO));
+/// ```
 pub trait Driver: Send + Sync + 'static {
     /// Does what is due at `now` and says when to come back.
     fn drive(&self, now: Moment) -> Option<Moment>;

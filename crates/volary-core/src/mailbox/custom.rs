@@ -61,6 +61,20 @@ pub trait Mailbox: Send + Sync + 'static {
 ///
 /// A letter that is dropped instead of being kept becomes a dead letter: nothing is lost in
 /// silence.
+///
+/// ```
+/// use std::collections::VecDeque;
+/// use volary_core::Letter;
+///
+/// /// A full queue gives the letter back, and its sender is told.
+/// fn keep(queue: &mut VecDeque<Letter>, letter: Letter) -> Result<(), Letter> {
+///     if queue.len() == 100 {
+///         return Err(letter);
+///     }
+///     queue.push_back(letter);
+///     Ok(())
+/// }
+/// ```
 pub struct Letter {
     number: u64,
     receiver: CellRef,

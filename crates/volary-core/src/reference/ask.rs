@@ -166,6 +166,16 @@ enum State {
 /// An ask under way. Dropping it cancels the ask: if the message was not begun, it will not be.
 ///
 /// Named, not boxed, so an ask allocates nothing.
+///
+/// ```
+/// # use std::future::IntoFuture;
+/// use volary_core::{Accepts, ActorRef, AskFuture, Message};
+///
+/// /// The message is in the mailbox when this returns, before anybody waits for the answer.
+/// fn asked<T: Accepts<M>, M: Message>(who: &ActorRef<T>, message: M) -> AskFuture<'_, M> {
+///     who.ask(message).into_future()
+/// }
+/// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct AskFuture<'a, M: Message>(Asking<&'a CellRef, M>);
 

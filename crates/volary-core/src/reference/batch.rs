@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use super::ask::AskFuture;
 use super::reply_to::Answer;
@@ -41,20 +41,29 @@ impl<M: Message> Future for AskAll<'_, M> {
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let mut waiting = false;
-        for (pending, answer) in this.pending.iter_mut().zip(&mut this.answers) {
-            let Some(ask) = pending else { continue };
-            match Pin::new(ask).poll(task) {
-                Poll::Ready(ready) => {
-                    *pending = None;
-                    *answer = Some(ready);
-                }
-                Poll::Pending => waiting = true,
-            }
-        }
-        if waiting {
-            return Poll::Pending;
-        }
+        ready!(settle(this.pending.iter_mut().zip(&mut this.answers), task));
         Poll::Ready(this.answers.drain(..).flatten().collect())
     }
+}
+
+/// Polls the asks that have no answer yet; ready when there are none. Each answer goes to its place at once.
+pub(crate) fn settle<'a, F: Future + Unpin + 'a>(
+    asks: impl Iterator<Item = (&'a mut Option<F>, &'a mut Option<F::Output>)>,
+    task: &mut Context<'_>,
+) -> Poll<()>
+where
+    F::Output: 'a,
+{
+    let mut waiting = false;
+    for (pending, answer) in asks {
+        let Some(ask) = pending else { continue };
+        match Pin::new(ask).poll(task) {
+            Poll::Ready(ready) => {
+                *pending = None;
+                *answer = Some(ready);
+            }
+            Poll::Pending => waiting = true,
+        }
+    }
+    if waiting { Poll::Pending } else { Poll::Ready(()) }
 }

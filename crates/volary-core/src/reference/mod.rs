@@ -33,6 +33,7 @@ pub use any_ref::AnyRef;
 pub(crate) use ask::KeptAsk;
 pub use ask::{Ask, AskFuture};
 pub use batch::AskAll;
+pub(crate) use batch::settle;
 pub use cycle::Cycle;
 pub(crate) use departure::carrying;
 pub use errors::{AskError, RemoteError, SendError, SpawnError, TellAllError, TellError};

@@ -95,12 +95,27 @@ pub struct Resolving(());
 
 impl Resolving {
     /// Makes a resolver the current one while `call` runs. Scopes nest.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use volary_core::{ActorSystem, Message, Resolving};
+    /// # fn f<M: Message>(system: &ActorSystem) {
+    /// let alice = Resolving::scope(Arc::new(system.clone()), || Resolving::recipient::<M>("volary://bank/user/alice"));
+    /// # }
+    /// ```
     pub fn scope<T>(resolver: Arc<dyn Resolver>, call: impl FnOnce() -> T) -> T {
         let _restored = Restored(CURRENT.replace(Some(resolver)));
         call()
     }
 
     /// See [`Resolver::outside_address`].
+    ///
+    /// ```
+    /// # use volary_core::{Address, ResolveError, Resolving};
+    /// fn written(address: &Address) -> Result<String, ResolveError> {
+    ///     Ok(Resolving::outside_address(address)?.to_string())
+    /// }
+    /// ```
     ///
     /// # Errors
     /// Outside of a scope.
@@ -110,6 +125,13 @@ impl Resolving {
 
     /// Whoever takes `M` at this address.
     ///
+    /// ```
+    /// # use volary_core::{Message, Recipient, ResolveError, Resolving};
+    /// fn read<M: Message>(address: &str) -> Result<Recipient<M>, ResolveError> {
+    ///     Resolving::recipient(address)
+    /// }
+    /// ```
+    ///
     /// # Errors
     /// Outside of a scope, and when nobody is found.
     pub fn recipient<M: Message>(address: &str) -> Result<Recipient<M>, ResolveError> {
@@ -118,6 +140,13 @@ impl Resolving {
     }
 
     /// The actor at this address.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, ActorRef, ResolveError, Resolving};
+    /// fn read<A: Actor>(address: &str) -> Result<ActorRef<A>, ResolveError> {
+    ///     Resolving::actor(address)
+    /// }
+    /// ```
     ///
     /// # Errors
     /// Outside of a scope, and when nobody of that type is found.

@@ -15,6 +15,14 @@ use crate::time::{Moment, TimerId};
 /// A `send` under way.
 ///
 /// Cancel safe: dropped before it is ready, the message was not sent and goes with it.
+///
+/// ```
+/// # use volary_core::{Accepts, ActorRef, Message, SendError};
+/// # async fn f<T: Accepts<M>, M: Message>(who: &ActorRef<T>, message: M) -> Result<(), SendError<M>> {
+/// let sending = who.send(message);
+/// sending.await?; // when there is room
+/// # Ok(()) }
+/// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct SendFuture<'a, M: Message> {
     target: &'a CellRef,

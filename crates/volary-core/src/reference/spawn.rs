@@ -290,6 +290,18 @@ enum Progress {
 }
 
 /// A start under way. Dropping it does not stop the actor: it goes on starting.
+///
+/// ```
+/// # use std::future::IntoFuture;
+/// use volary_core::{Actor, ActorSystem, SpawnFuture};
+///
+/// struct Worker;
+/// impl Actor for Worker {}
+///
+/// fn begun(system: &ActorSystem) -> SpawnFuture<Worker> {
+///     system.spawn(|| Worker).into_future()
+/// }
+/// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct SpawnFuture<A: Actor> {
     state: Option<Result<(CellRef, Progress), SpawnError>>,

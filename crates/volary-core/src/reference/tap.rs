@@ -42,7 +42,14 @@ impl<T: Target> ActorRef<T> {
     /// Lets somebody look at every message from the next one on, and at what handlers read of the clock and of chance.
     /// The tap stays on through restarts, until the [`Tapped`] is dropped.
     ///
-    /// See [`Tap`] for an example.
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use volary_core::{ActorRef, Tap, TapError, Target};
+    /// # fn f<T: Target>(lamp: &ActorRef<T>, names: Arc<dyn Tap>) -> Result<(), TapError> {
+    /// let tapped = lamp.tap(names)?;
+    /// drop(tapped); // nobody looks any more
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// If the actor has ended, or has a tap.

@@ -76,6 +76,14 @@ impl Header {
 }
 
 /// Waits for the end of an actor; see [`ActorRef::terminated`](crate::ActorRef::terminated).
+///
+/// ```
+/// use volary_core::{ActorRef, Target, Termination};
+///
+/// fn end_of<T: Target>(actor: &ActorRef<T>) -> Termination {
+///     actor.terminated()
+/// }
+/// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct Termination {
     cell: CellRef,

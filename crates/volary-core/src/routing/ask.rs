@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use super::plan::{Plan, Plans, Routing};
@@ -13,7 +13,7 @@ use super::strategy::Answers;
 use super::switch::Switch;
 use crate::actor::Message;
 use crate::cell::CellRef;
-use crate::reference::{Accepts, ActorId, ActorRef, AskError, KeptAsk, Target};
+use crate::reference::{Accepts, ActorId, ActorRef, AskError, KeptAsk, Target, settle};
 
 /// A question to whoever a router chooses, not sent yet: `.await` it, perhaps after [`timeout`](RouterAsk::timeout).
 ///
@@ -113,6 +113,16 @@ impl<T: Target, S: Routing, M: Message> fmt::Debug for RouterAsk<'_, T, S, M> {
 }
 
 /// An ask through a router under way. Dropping it cancels it.
+///
+/// ```
+/// # use std::future::IntoFuture;
+/// # use volary_core::{Accepts, Message};
+/// use volary_core::routing::{Answers, Router, RouterAskFuture};
+///
+/// fn asked<T: Accepts<M>, S: Answers<M>, M: Message>(router: &Router<T, S>, message: M) -> RouterAskFuture<M> {
+///     router.ask(message).into_future()
+/// }
+/// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct RouterAskFuture<M: Message>(State<M>);
 
@@ -195,20 +205,8 @@ impl<M: Message> Future for AskEach<M> {
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let mut waiting = false;
-        for ((_, pending), answer) in this.pending.iter_mut().zip(&mut this.answers) {
-            let Some(ask) = pending else { continue };
-            match Pin::new(ask).poll(task) {
-                Poll::Ready(ready) => {
-                    *pending = None;
-                    *answer = Some(ready);
-                }
-                Poll::Pending => waiting = true,
-            }
-        }
-        if waiting {
-            return Poll::Pending;
-        }
+        let asks = this.pending.iter_mut().map(|(_, ask)| ask);
+        ready!(settle(asks.zip(&mut this.answers), task));
         let answers = this.pending.drain(..).zip(this.answers.drain(..));
         Poll::Ready(answers.filter_map(|((id, _), answer)| Some((id, answer?))).collect())
     }

@@ -54,6 +54,15 @@ impl std::fmt::Debug for Lot<'_> {
 }
 
 /// A strategy, whatever the messages.
+///
+/// ```
+/// use volary_core::Target;
+/// use volary_core::routing::{Router, Routing};
+///
+/// fn has_somebody<T: Target, S: Routing>(router: &Router<T, S>) -> bool {
+///     router.size() > 0
+/// }
+/// ```
 pub trait Routing: Send + Sync + 'static {
     /// How many points each seat has on the ring; 0: there is no ring.
     #[doc(hidden)]

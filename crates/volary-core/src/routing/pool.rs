@@ -176,6 +176,15 @@ impl<A: Actor> fmt::Debug for Pool<A> {
 }
 
 /// The routees of a router to be, as [`Source`] gives them.
+///
+/// ```
+/// # use volary_core::Actor;
+/// use volary_core::routing::{Pool, Routees, Source};
+///
+/// fn four<A: Actor + Default>() -> Routees<A> {
+///     Pool::of(4, A::default).into_routees()
+/// }
+/// ```
 pub struct Routees<T: Target>(pub(super) Origin<T>);
 
 pub(super) enum Origin<T: Target> {

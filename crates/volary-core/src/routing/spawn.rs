@@ -124,6 +124,19 @@ impl<T: Target, S: Routing> fmt::Debug for SpawnRouter<T, S> {
 }
 
 /// The start of a router under way. Dropping it does not stop the router: it goes on starting.
+///
+/// ```
+/// # use std::future::IntoFuture;
+/// use volary_core::{Actor, ActorSystem};
+/// use volary_core::routing::{Pool, RoundRobin, SpawnRouterFuture};
+///
+/// struct Worker;
+/// impl Actor for Worker {}
+///
+/// fn begun(system: &ActorSystem) -> SpawnRouterFuture<Worker, RoundRobin> {
+///     system.router(RoundRobin, Pool::of(4, || Worker)).into_future()
+/// }
+/// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct SpawnRouterFuture<T: Target, S: Routing> {
     spawn: Result<SpawnFuture<Head<T, S>>, Option<SpawnError>>,

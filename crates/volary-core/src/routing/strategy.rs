@@ -248,10 +248,24 @@ pub struct ConsistentHash<K = OwnKey> {
 }
 
 /// The key that a [`Keyed`] message has itself.
+///
+/// ```
+/// use volary_core::routing::{ConsistentHash, OwnKey};
+/// let strategy: ConsistentHash<OwnKey> = ConsistentHash::new();
+/// # let _ = strategy;
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct OwnKey;
 
 /// The key that a function finds in a message.
+///
+/// ```
+/// use volary_core::routing::{ConsistentHash, KeyBy};
+///
+/// struct Put { customer: u64 }
+/// let strategy: ConsistentHash<KeyBy<Put, u64, _>> = ConsistentHash::by(|put: &Put| put.customer);
+/// # let _ = strategy;
+/// ```
 #[derive(Clone, Copy)]
 pub struct KeyBy<M, K, F> {
     key: F,

@@ -68,6 +68,15 @@ enum Scope {
 /// A stream that is about to be attached; nothing happens before [`each`](Attach::each).
 ///
 /// No capacity of the mailbox applies to elements, the window does. They keep their place among other messages.
+///
+/// ```
+/// # use volary_core::*;
+/// # struct Line(String); impl Message for Line { type Reply = (); type Rejection = std::convert::Infallible; }
+/// # fn f<T: Accepts<Line>>(parser: &ActorRef<T>, lines: impl futures_core::Stream<Item = String> + Send + 'static) {
+/// let attach = parser.attach(lines).window(16);
+/// attach.each(Line); // now
+/// # }
+/// ```
 #[must_use = "a stream is attached by `each`"]
 pub struct Attach<T: Target, S> {
     actor: ActorRef<T>,

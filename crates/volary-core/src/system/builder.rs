@@ -327,6 +327,13 @@ impl SystemBuilder {
     /// Starts the system, on the caller's tokio runtime if there is one and on one of its own
     /// otherwise.
     ///
+    /// ```
+    /// # use volary_core::ActorSystem;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let system = ActorSystem::builder("bank").start().await?;
+    /// # system.stop().await?; Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// The step that failed; the earlier ones are undone.
     #[expect(clippy::unused_async, reason = "starting will wait for things, such as a cluster")]

@@ -517,6 +517,15 @@ impl fmt::Debug for ActorSystem {
 }
 
 /// Waits on the clock of a system; see [`ActorSystem::sleep`].
+///
+/// ```
+/// # use std::time::Duration;
+/// use volary_core::{ActorSystem, Sleep};
+///
+/// fn a_second(system: &ActorSystem) -> Sleep {
+///     system.sleep(Duration::from_secs(1))
+/// }
+/// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct Sleep {
     pub(crate) core: Arc<SystemCore>,

@@ -23,6 +23,11 @@ pub struct Moment(u64);
 
 impl Moment {
     /// When the environment began.
+    ///
+    /// ```
+    /// # use volary_core::Moment;
+    /// assert_eq!(Moment::ZERO, Moment::default());
+    /// ```
     pub const ZERO: Moment = Moment(0);
 
     pub(crate) const fn from_nanos(nanos: u64) -> Self {

@@ -11,6 +11,15 @@ use volary::{Actor, ActorRef, Message, Respond};
 use super::book::Payload;
 
 /// Why bytes are no message: whatever the decoder says.
+///
+/// ```
+/// use volary_testkit::record::CodecError;
+///
+/// fn percent(bytes: &[u8]) -> Result<u8, CodecError> {
+///     Ok(*bytes.first().ok_or("no percent")?)
+/// }
+/// # assert!(percent(&[]).is_err());
+/// ```
 pub type CodecError = Box<dyn Error + Send + Sync>;
 
 /// For each type of message that may be recorded, how it is written and read. Types that are not here are redacted.
@@ -66,7 +75,16 @@ impl<A: Actor> Codecs<A> {
     /// Records messages of type `M` with what they say. The encoder runs in the actor's turn; one that panics costs the
     /// recording that message's content, and the actor nothing.
     ///
-    /// See [`Codecs`] for an example.
+    /// ```
+    /// # use volary::prelude::*;
+    /// # use volary_testkit::record::Codecs;
+    /// # struct Lamp;
+    /// # #[actor] impl Lamp { fn dim(&mut self, percent: u8) { let _ = percent; } }
+    /// let codecs: Codecs<Lamp> = Codecs::new().message(
+    ///     |dim: &Dim| vec![dim.percent],
+    ///     |bytes| Ok(Dim { percent: *bytes.first().ok_or("no percent")? }),
+    /// );
+    /// ```
     pub fn message<M: Message>(
         mut self,
         encode: impl Fn(&M) -> Vec<u8> + Send + Sync + 'static,

@@ -202,7 +202,16 @@ impl std::error::Error for RecordError {}
 
 /// A recording under way. Dropping it ends the recording and writes nothing.
 ///
-/// See [`Recorder::start`] for an example.
+/// ```
+/// use std::path::Path;
+/// use volary_testkit::record::Recording;
+///
+/// fn keep(recording: Recording, file: &Path) {
+///     if let Err(error) = recording.finish(file) {
+///         eprintln!("not written: {error}");
+///     }
+/// }
+/// ```
 #[must_use = "dropping it ends the recording"]
 pub struct Recording {
     /// Not there any more once it is finished.

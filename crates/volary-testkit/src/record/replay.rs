@@ -255,7 +255,15 @@ impl Replay {
     ///
     /// Not to be called inside of an async runtime's thread if handlers block on one.
     ///
-    /// See [`record`](crate::record) for an example.
+    /// ```
+    /// # use volary::prelude::*;
+    /// # use volary_testkit::record::{Codecs, Replay, ReplayError};
+    /// # #[derive(Default)] struct Account { cents: i64 }
+    /// # #[actor] impl Account { fn balance(&mut self) -> i64 { self.cents } }
+    /// # fn f(replay: Replay, codecs: Codecs<Account>) -> Result<(), ReplayError> {
+    /// let replayed = replay.run(codecs, Account::default, async |account| account.ask(Balance).await)?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// If a message cannot be made again, or the actor does not come to the end of one.

@@ -304,6 +304,13 @@ impl Check {
 
     /// Runs the scenario under each seed, and says how the first one failed that did.
     ///
+    /// ```
+    /// use volary_testkit::sim::Check;
+    ///
+    /// let summary = Check::new().seeds(10).run(|sim| async move { assert!(sim.seed() < 10) });
+    /// assert!(summary.is_ok());
+    /// ```
+    ///
     /// # Errors
     /// The failed run, its faults made as few as possible.
     pub fn run<F, V>(self, scenario: impl Fn(Sim) -> F + Send + Sync) -> Result<Summary, FailedRun>

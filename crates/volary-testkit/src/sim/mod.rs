@@ -85,12 +85,25 @@ use world::{Beginning, When, World};
 /// A run of a scenario under a seed; made by [`Sim::new`] or, many at once, by [`Sim::check`].
 ///
 /// Cheap to clone: all clones are the same run.
+///
+/// ```
+/// use volary_testkit::Sim;
+///
+/// Sim::new(7).run(|sim: Sim| async move { assert_eq!(sim.clone().seed(), 7) });
+/// ```
 #[derive(Clone)]
 pub struct Sim {
     world: Arc<World>,
 }
 
 /// A seed that waits for its scenario; made by [`Sim::new`].
+///
+/// ```
+/// use volary_testkit::{Sim, sim::SimBuilder};
+///
+/// let seventh: SimBuilder = Sim::new(7);
+/// seventh.run(|_| async {});
+/// ```
 #[derive(Debug, Clone)]
 #[must_use = "`run` runs a scenario"]
 pub struct SimBuilder {

@@ -28,6 +28,10 @@ pub use self::postcard::Postcard;
 pub use self::proto::Proto;
 
 /// How deep values may be nested in the codecs whose depth the sender chooses.
+///
+/// ```
+/// assert_eq!(volary_wire::codec::MAX_DEPTH, 128);
+/// ```
 pub const MAX_DEPTH: usize = 128;
 
 /// A way to write values of type `T` and to read them again.
@@ -92,14 +96,39 @@ pub struct CodecId(u8);
 
 impl CodecId {
     /// No payload at all.
+    ///
+    /// ```
+    /// # use volary_wire::CodecId;
+    /// assert_eq!(CodecId::NONE.to_string(), "none");
+    /// ```
     pub const NONE: Self = CodecId(0);
     /// Protocol Buffers.
+    ///
+    /// ```
+    /// # use volary_wire::CodecId;
+    /// assert_eq!(CodecId::PROTO.to_string(), "proto");
+    /// ```
     pub const PROTO: Self = CodecId(1);
     /// JSON.
+    ///
+    /// ```
+    /// # use volary_wire::CodecId;
+    /// assert_eq!(CodecId::JSON.to_string(), "json");
+    /// ```
     pub const JSON: Self = CodecId(2);
     /// CBOR.
+    ///
+    /// ```
+    /// # use volary_wire::CodecId;
+    /// assert_eq!(CodecId::CBOR.to_string(), "cbor");
+    /// ```
     pub const CBOR: Self = CodecId(3);
     /// Postcard.
+    ///
+    /// ```
+    /// # use volary_wire::CodecId;
+    /// assert_eq!(CodecId::POSTCARD.to_string(), "postcard");
+    /// ```
     pub const POSTCARD: Self = CodecId(4);
 
     /// One of the 128 numbers that Volary never takes; which means what is between your nodes.

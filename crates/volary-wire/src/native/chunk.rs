@@ -54,6 +54,15 @@ pub struct Chunks {
 impl Chunks {
     /// Of a frame as [`FrameWriter`] wrote it, with its length in front.
     ///
+    /// ```
+    /// # use volary_wire::native::{Chunks, Frame, FrameWriter};
+    /// let mut frame = bytes::BytesMut::new();
+    /// FrameWriter::new(&mut frame).frame(&Frame::Cancel { correlation: 1 })?;
+    /// let chunks = Chunks::new(7, frame.freeze(), 1_024);
+    /// # let _ = chunks;
+    /// # Ok::<(), volary_wire::native::Oversize>(())
+    /// ```
+    ///
     /// # Panics
     /// When `frame` is no frame, or pieces would be empty.
     #[must_use]
@@ -69,6 +78,14 @@ impl Chunks {
     }
 
     /// Writes the next piece; false when there is none.
+    ///
+    /// ```
+    /// # use volary_wire::native::{Chunks, Oversize};
+    /// fn write_all(mut chunks: Chunks, out: &mut bytes::BytesMut) -> Result<(), Oversize> {
+    ///     while chunks.write_next(out)? {}
+    ///     Ok(())
+    /// }
+    /// ```
     ///
     /// # Errors
     /// When pieces are longer than frames may be.
@@ -199,6 +216,14 @@ impl Assembler {
 
     /// Takes a piece; with the last one the frame is whole. `now` is any number that grows with time, for
     /// [`give_up_idle`](Self::give_up_idle).
+    ///
+    /// ```
+    /// # use volary_wire::native::{Assembler, Chunk, Limits};
+    /// let mut assembler = Assembler::new(Limits::default());
+    /// let first = Chunk { transfer: 1, total: 100_000, offset: 0, payload: vec![0; 50_000].into() };
+    /// assert_eq!(assembler.accept(first, 0)?, None); // half of it
+    /// # Ok::<(), volary_wire::native::ChunkError>(())
+    /// ```
     ///
     /// # Errors
     /// When the piece does not fit. Its transfer is then forgotten.

@@ -35,6 +35,11 @@ pub struct FrameDecoder {
 
 impl FrameDecoder {
     /// With nothing in it.
+    ///
+    /// ```
+    /// # use volary_wire::native::{FrameDecoder, Limits};
+    /// assert_eq!(FrameDecoder::new(Limits::default()).next_frame(), Ok(None));
+    /// ```
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         FrameDecoder {
@@ -95,6 +100,14 @@ impl FrameDecoder {
     }
 
     /// The next frame; none until more bytes come.
+    ///
+    /// ```
+    /// # use volary_wire::native::{Frame, FrameDecoder, Limits};
+    /// let mut decoder = FrameDecoder::new(Limits::default());
+    /// decoder.feed(&[0, 0, 0, 3, 19, 0, 42]);
+    /// assert_eq!(decoder.next_frame()?, Some(Frame::Heartbeat { nonce: 42 }));
+    /// # Ok::<(), volary_wire::native::FrameError>(())
+    /// ```
     ///
     /// # Errors
     /// When the peer broke the rules: now, and from then on.

@@ -23,6 +23,11 @@ macro_rules! kinds {
 
         impl FrameKind {
             /// Every kind there is, by number.
+            ///
+            /// ```
+            /// # use volary_wire::native::FrameKind;
+            /// assert!(FrameKind::ALL.contains(&FrameKind::Ask));
+            /// ```
             pub const ALL: &[FrameKind] = &[$(FrameKind::$name,)+];
 
             pub(crate) fn from_number(number: u8) -> Option<Self> {
@@ -265,20 +270,60 @@ impl Outcome {
     pub(crate) const OK: u8 = 0;
     pub(crate) const REJECTED: u8 = 1;
     /// The actor crashed on it.
+    ///
+    /// ```
+    /// # use volary_wire::native::Outcome;
+    /// assert_eq!(Outcome::ended(Outcome::FAILED, 0, "").number(), 2);
+    /// ```
     pub const FAILED: u8 = 2;
     /// Its `ReplyTo` was dropped unused.
+    ///
+    /// ```
+    /// # use volary_wire::native::Outcome;
+    /// assert_eq!(Outcome::ended(Outcome::NO_REPLY, 0, "").number(), 3);
+    /// ```
     pub const NO_REPLY: u8 = 3;
     /// The actor has stopped, or there never was one.
+    ///
+    /// ```
+    /// # use volary_wire::native::Outcome;
+    /// assert_eq!(Outcome::ended(Outcome::STOPPED, 0, "").number(), 4);
+    /// ```
     pub const STOPPED: u8 = 4;
     /// The mailbox is full: the message was not taken.
+    ///
+    /// ```
+    /// # use volary_wire::native::Outcome;
+    /// assert_eq!(Outcome::ended(Outcome::BUSY, 0, "").number(), 5);
+    /// ```
     pub const BUSY: u8 = 5;
     /// The receiver's kind does not know this type.
+    ///
+    /// ```
+    /// # use volary_wire::native::Outcome;
+    /// assert_eq!(Outcome::ended(Outcome::UNKNOWN_TYPE, 0, "").number(), 6);
+    /// ```
     pub const UNKNOWN_TYPE: u8 = 6;
     /// The peer may not do this.
+    ///
+    /// ```
+    /// # use volary_wire::native::Outcome;
+    /// assert_eq!(Outcome::ended(Outcome::REFUSED, 0, "").number(), 7);
+    /// ```
     pub const REFUSED: u8 = 7;
     /// Its deadline had passed before it began.
+    ///
+    /// ```
+    /// # use volary_wire::native::Outcome;
+    /// assert_eq!(Outcome::ended(Outcome::EXPIRED, 0, "").number(), 8);
+    /// ```
     pub const EXPIRED: u8 = 8;
     /// The payload is not what its type says.
+    ///
+    /// ```
+    /// # use volary_wire::native::Outcome;
+    /// assert_eq!(Outcome::ended(Outcome::UNREADABLE, 0, "").number(), 9);
+    /// ```
     pub const UNREADABLE: u8 = 9;
 
     /// Where the texts of endings are cut, so that every peer takes them.

@@ -44,4 +44,9 @@ pub use metadata::{Metadata, MetadataBuilder, TraceContext};
 pub use write::{FrameWriter, Head};
 
 /// The versions of this dialect that this crate speaks, oldest and newest.
+///
+/// ```
+/// let (oldest, newest) = volary_wire::native::VERSIONS;
+/// assert!(oldest <= newest);
+/// ```
 pub const VERSIONS: (u16, u16) = (1, 1);

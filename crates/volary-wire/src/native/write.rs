@@ -73,6 +73,14 @@ pub struct FrameWriter<'a> {
 
 impl<'a> FrameWriter<'a> {
     /// For frames of any length.
+    ///
+    /// ```
+    /// # use volary_wire::native::{Frame, FrameWriter};
+    /// let mut out = bytes::BytesMut::new();
+    /// FrameWriter::new(&mut out).frame(&Frame::Cancel { correlation: 1 })?;
+    /// assert!(!out.is_empty());
+    /// # Ok::<(), volary_wire::native::Oversize>(())
+    /// ```
     #[must_use]
     pub fn new(out: &'a mut BytesMut) -> Self {
         FrameWriter { out, max_frame: MAX }
@@ -95,6 +103,20 @@ impl<'a> FrameWriter<'a> {
     /// A message that nobody waits for; `payload` appends it. The outer error is an error of the frame, the inner one
     /// of the payload.
     ///
+    /// ```
+    /// # use bytes::{BufMut, BytesMut};
+    /// # use volary_wire::CodecId;
+    /// # use volary_wire::native::{FrameWriter, Head, NameRef};
+    /// # let mut out = BytesMut::new();
+    /// # let (receiver, type_name) = (NameRef::Id(1), NameRef::Id(1));
+    /// let head = Head { sequence: 1, receiver, sender: None, type_name, codec: CodecId::JSON, metadata: None };
+    /// FrameWriter::new(&mut out).tell(&head, |payload| {
+    ///     payload.put_slice(b"{}");
+    ///     Ok::<(), std::fmt::Error>(())
+    /// })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// When the frame became too long; the buffer is as before.
     pub fn tell<E>(
@@ -106,6 +128,20 @@ impl<'a> FrameWriter<'a> {
     }
 
     /// A message whose reply is waited for.
+    ///
+    /// ```
+    /// # use bytes::{BufMut, BytesMut};
+    /// # use volary_wire::CodecId;
+    /// # use volary_wire::native::{FrameWriter, Head, NameRef};
+    /// # let mut out = BytesMut::new();
+    /// # let (receiver, type_name) = (NameRef::Id(1), NameRef::Id(1));
+    /// let head = Head { sequence: 1, receiver, sender: None, type_name, codec: CodecId::JSON, metadata: None };
+    /// FrameWriter::new(&mut out).ask(7, &head, |payload| {
+    ///     payload.put_slice(b"{}");
+    ///     Ok::<(), std::fmt::Error>(())
+    /// })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`tell`](Self::tell).
@@ -159,6 +195,14 @@ impl<'a> FrameWriter<'a> {
     }
 
     /// Any frame.
+    ///
+    /// ```
+    /// # use volary_wire::native::{Frame, FrameWriter};
+    /// # let mut out = bytes::BytesMut::new();
+    /// FrameWriter::new(&mut out).frame(&Frame::Heartbeat { nonce: 42 })?;
+    /// assert_eq!(out[..], [0, 0, 0, 3, 19, 0, 42]);
+    /// # Ok::<(), volary_wire::native::Oversize>(())
+    /// ```
     ///
     /// # Errors
     /// When it is too long; the buffer is as before.

@@ -79,12 +79,27 @@ impl MessageEntry {
     }
 
     /// What frames call it.
+    ///
+    /// ```
+    /// # use volary_wire::{Registry, SendEncodeError, Wire};
+    /// fn is_named<M: Wire>(registry: &Registry) -> Result<bool, SendEncodeError> {
+    ///     Ok(registry.entry::<M>()?.name() == M::NAME)
+    /// }
+    /// ```
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// How it is written.
+    ///
+    /// ```
+    /// # use volary_core::Message;
+    /// # use volary_wire::{CodecId, Registry, SendEncodeError};
+    /// fn is_json<M: Message>(registry: &Registry) -> Result<bool, SendEncodeError> {
+    ///     Ok(registry.entry::<M>()?.codec() == CodecId::JSON)
+    /// }
+    /// ```
     #[must_use]
     pub fn codec(&self) -> CodecId {
         self.codec
@@ -113,6 +128,15 @@ impl MessageEntry {
 
     /// Appends a message of this entry's type. Whatever fails leaves `out` as it was.
     ///
+    /// ```
+    /// # use bytes::BytesMut;
+    /// # use volary_core::Message;
+    /// # use volary_wire::{Registry, SendEncodeError};
+    /// fn append<M: Message>(registry: &Registry, message: &M, out: &mut BytesMut) -> Result<(), SendEncodeError> {
+    ///     registry.entry::<M>()?.encode(message, out)
+    /// }
+    /// ```
+    ///
     /// # Errors
     /// When it is of another type, or cannot be written.
     pub fn encode(&self, message: &dyn Any, out: &mut BytesMut) -> Result<(), SendEncodeError> {
@@ -135,6 +159,19 @@ impl MessageEntry {
     }
 
     /// Reads the answer to a message of type `M`, which must be this entry's.
+    ///
+    /// ```
+    /// # use volary_core::Message;
+    /// use volary_wire::native::Outcome;
+    /// use volary_wire::{DecodeError, MessageEntry, Reply};
+    ///
+    /// fn answer<M: Message>(entry: &MessageEntry, outcome: Outcome) -> Result<Option<M::Reply>, DecodeError> {
+    ///     match entry.decode_reply::<M>(outcome)? {
+    ///         Reply::Ok(reply) => Ok(Some(reply)),
+    ///         Reply::Rejected(_) | Reply::Ended(_) => Ok(None),
+    ///     }
+    /// }
+    /// ```
     ///
     /// # Errors
     /// When the bytes are no such answer, or `M` is not the type of this entry.

@@ -86,6 +86,15 @@ impl Registry {
 
     /// Registers a message that this node sends.
     ///
+    /// ```
+    /// # use volary_wire::{RegisterError, Registry, Wire};
+    /// fn known<M: Wire>() -> Result<Registry, RegisterError> {
+    ///     let mut registry = Registry::new();
+    ///     registry.message::<M>()?;
+    ///     Ok(registry)
+    /// }
+    /// ```
+    ///
     /// # Errors
     /// When the name is taken or unfit. The same type twice is no error.
     pub fn message<M: Wire>(&mut self) -> Result<&mut Self, RegisterError> {
@@ -96,6 +105,15 @@ impl Registry {
     /// Registers a message under another name than it says, as for one of several instances of a generic type. To be
     /// called before the kinds that list it.
     ///
+    /// ```
+    /// # use volary_wire::{RegisterError, Registry, Wire};
+    /// fn known<M: Wire>() -> Result<Registry, RegisterError> {
+    ///     let mut registry = Registry::new();
+    ///     registry.message_as::<M>("bank.v1.Batch")?;
+    ///     Ok(registry)
+    /// }
+    /// ```
+    ///
     /// # Errors
     /// When the name is taken or unfit.
     pub fn message_as<M: Wire>(&mut self, name: impl Into<String>) -> Result<&mut Self, RegisterError> {
@@ -105,6 +123,15 @@ impl Registry {
 
     /// Registers a kind of actor and all messages that it lists.
     ///
+    /// ```
+    /// # use volary_wire::{RegisterError, Registry, RemoteActor};
+    /// fn known<A: RemoteActor>() -> Result<Registry, RegisterError> {
+    ///     let mut registry = Registry::new();
+    ///     registry.kind::<A>()?;
+    ///     Ok(registry)
+    /// }
+    /// ```
+    ///
     /// # Errors
     /// When a name is taken or unfit. What was registered by then stays.
     pub fn kind<A: RemoteActor>(&mut self) -> Result<&mut Self, RegisterError> {
@@ -112,6 +139,15 @@ impl Registry {
     }
 
     /// Registers a kind under another name than it says, as for one of several instances of a generic actor.
+    ///
+    /// ```
+    /// # use volary_wire::{RegisterError, Registry, RemoteActor};
+    /// fn known<A: RemoteActor>() -> Result<Registry, RegisterError> {
+    ///     let mut registry = Registry::new();
+    ///     registry.kind_as::<A>("bank.v1.Vault")?;
+    ///     Ok(registry)
+    /// }
+    /// ```
     ///
     /// # Errors
     /// As [`kind`](Self::kind).
@@ -121,6 +157,15 @@ impl Registry {
 
     /// What is known of a message of this type: name, and how to write it and to read its answer. Nothing but the type
     /// itself is needed, so a reference that knows no more than `M` can send.
+    ///
+    /// ```
+    /// # use std::convert::Infallible;
+    /// # use volary_core::Message;
+    /// # struct Balance; impl Message for Balance { type Reply = i64; type Rejection = Infallible; }
+    /// use volary_wire::{Registry, SendEncodeError};
+    /// let unknown = Registry::new().entry::<Balance>().map(|entry| entry.codec());
+    /// assert!(matches!(unknown, Err(SendEncodeError::Unregistered { .. })));
+    /// ```
     ///
     /// # Errors
     /// When it is not registered.
@@ -145,6 +190,13 @@ impl Registry {
     }
 
     /// The way of the message `name` to actors of this type.
+    ///
+    /// ```
+    /// # use std::any::TypeId;
+    /// use volary_wire::{DeliverError, Registry};
+    /// let unknown = Registry::new().route(TypeId::of::<u8>(), "bank.v1.Deposit");
+    /// assert!(matches!(unknown, Err(DeliverError::UnknownKind)));
+    /// ```
     ///
     /// # Errors
     /// When nobody listed it: each case is told apart, so that whoever sent it can be told what to do.
@@ -298,6 +350,14 @@ pub struct KindTable<'a, A> {
 
 impl<A: RemoteActor> KindTable<'_, A> {
     /// Opens one message to other nodes. A name that is taken is reported by [`Registry::kind`].
+    ///
+    /// ```
+    /// # use volary_core::Respond;
+    /// # use volary_wire::{KindTable, RemoteActor, Wire};
+    /// fn open<A: RemoteActor + Respond<M>, M: Wire>(table: &mut KindTable<A>) {
+    ///     table.add::<M>();
+    /// }
+    /// ```
     pub fn add<M: Wire>(&mut self) -> &mut Self
     where
         A: Respond<M>,

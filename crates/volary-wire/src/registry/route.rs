@@ -57,6 +57,15 @@ impl Route {
 
     /// Tells.
     ///
+    /// ```
+    /// # use bytes::Bytes;
+    /// # use volary_core::AnyRef;
+    /// # use volary_wire::{CodecId, DeliverError, Route};
+    /// fn deliver(route: Route, to: &AnyRef, payload: Bytes) -> Result<(), DeliverError> {
+    ///     route.tell(to, CodecId::PROTO, payload)
+    /// }
+    /// ```
+    ///
     /// # Errors
     /// When the message did not get into the mailbox; the caller still has its bytes if it kept them.
     pub fn tell(&self, to: &AnyRef, codec: CodecId, payload: Bytes) -> Result<(), DeliverError> {
@@ -67,6 +76,16 @@ impl Route {
     /// Asks. The message has its place in the mailbox when this returns, so that the next one comes behind it.
     ///
     /// `timeout` is what is left of the sender's deadline; without one the system's own is taken.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use bytes::Bytes;
+    /// # use volary_core::AnyRef;
+    /// # use volary_wire::{CodecId, DeliverError, PendingReply, Route};
+    /// fn begin(route: Route, to: &AnyRef, payload: Bytes) -> Result<Box<dyn PendingReply>, DeliverError> {
+    ///     route.ask(to, CodecId::PROTO, payload, Some(Duration::from_secs(1)))
+    /// }
+    /// ```
     ///
     /// # Errors
     /// When the bytes are no message. A full mailbox or a stopped actor is the reply's to tell.

@@ -34,7 +34,13 @@ pub struct StandIn(CellRef);
 impl ActorSystem {
     /// Makes a stand-in for an actor elsewhere. `None`: the system is stopping, or has no id left.
     ///
-    /// See [`StandIn`] for an example.
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use volary_core::{ActorSystem, Address, AnyRef, foreign::Outlet};
+    /// fn far_away(system: &ActorSystem, address: Address, outlet: Arc<dyn Outlet>) -> Option<AnyRef> {
+    ///     Some(system.stand_in(address, outlet)?.any_ref())
+    /// }
+    /// ```
     #[must_use]
     pub fn stand_in(&self, address: Address, outlet: Arc<dyn Outlet>) -> Option<StandIn> {
         let foreign = Foreign { address, outlet };

@@ -143,6 +143,14 @@ impl fmt::Debug for Readiness {
 }
 
 /// Waits until a system is not ready any more; see [`Readiness::lost`].
+///
+/// ```
+/// use volary_core::{Readiness, Unready};
+///
+/// fn time_to_leave(readiness: &Readiness) -> Unready {
+///     readiness.lost()
+/// }
+/// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct Unready {
     core: Arc<SystemCore>,
