@@ -6,9 +6,9 @@
 //!                              thread)     peer)                 connection)
 //! ```
 //!
-//! A node has one [association](peer) per peer: what is on its way there, what was not confirmed yet, and which
-//! actors there are known here. A [link](link) is one connection of it, which comes and goes. [`transport`] says what a
-//! connection is. Frames and codecs are those of `volary-wire`.
+//! A node has one association (`peer`) per peer: what is on its way there, what was not confirmed yet, and which
+//! actors there are known here. A link (`link`) is one connection of it, which comes and goes. [`transport`] says what
+//! a connection is. Frames and codecs are those of `volary-wire`.
 #![forbid(unsafe_code)]
 
 mod backoff;
