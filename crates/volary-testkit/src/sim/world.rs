@@ -366,10 +366,7 @@ impl World {
             (tasks, systems, wakers)
         };
         wakers.into_iter().for_each(Waker::wake);
-        // What a future drops is the user's code; a panic in it is not the world's end.
-        for task in tasks {
-            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(task)));
-        }
+        tasks.into_iter().for_each(let_go);
         for system in systems {
             volary_core::__private::abandon(&system);
         }
@@ -564,19 +561,21 @@ impl World {
 
     /// A task was polled: it is kept, or gone.
     fn put_back(&self, id: u64, future: Option<BoxTask>) {
-        let inner = &mut *self.inner();
-        let unwanted = match (future, inner.tasks.get_mut(&id)) {
-            (Some(future), Some(task)) => {
-                task.future = Some(future);
-                None
+        let unwanted = {
+            let inner = &mut *self.inner();
+            match (future, inner.tasks.get_mut(&id)) {
+                (Some(future), Some(task)) => {
+                    task.future = Some(future);
+                    None
+                }
+                (None, _) => {
+                    inner.tasks.remove(&id);
+                    None
+                }
+                (Some(future), None) => Some(future), // its node is gone
             }
-            (None, _) => {
-                inner.tasks.remove(&id);
-                None
-            }
-            (Some(future), None) => Some(future), // its node is gone
         };
-        drop(unwanted);
+        let_go(unwanted);
     }
 
     /// What is left at the end of a run goes without further ado.
@@ -590,13 +589,18 @@ impl World {
             inner.nodes.iter_mut().for_each(|node| node.boot = None);
             (std::mem::take(&mut inner.tasks), std::mem::take(&mut inner.events))
         };
-        drop(tasks);
-        drop(events);
+        tasks.into_values().for_each(let_go);
+        events.into_values().for_each(let_go);
         for when in [When::EveryStep, When::AtRest] {
             let invariants = std::mem::take(&mut *self.invariants(when));
             drop(invariants);
         }
     }
+}
+
+/// Drops what is the user's, with no lock held: a panic in it is not the world's end.
+fn let_go<T>(theirs: T) {
+    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(theirs)));
 }
 
 enum Due {

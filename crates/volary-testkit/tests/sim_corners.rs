@@ -1,0 +1,69 @@
+//! T5: corners of the simulator where a run once hung, failed or told a lie of its own.
+#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use volary_testkit::Sim;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Fails instead of hanging: a lock that is taken twice ends no run.
+fn ends(body: impl FnOnce() + Send + 'static) {
+    let (send, receive) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        body();
+        let _ = send.send(());
+    });
+    match receive.recv_timeout(Duration::from_secs(60)) {
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("it hangs"),
+        _ => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+    }
+}
+
+/// Looks at the run when it is dropped, as a stream or a file does.
+struct LooksBack(Sim);
+
+impl Drop for LooksBack {
+    fn drop(&mut self) {
+        self.0.note("looks back");
+    }
+}
+
+#[test]
+fn t5_a_task_may_crash_its_own_node_whatever_it_holds() {
+    ends(|| {
+        Sim::check(20, |sim| async move {
+            let node = sim.node("a");
+            let (held, dying) = (LooksBack(sim.clone()), node.clone());
+            node.spawn(async move {
+                let _held = held;
+                dying.crash();
+                std::future::pending::<()>().await;
+            });
+            sim.sleep(SECOND).await;
+            assert!(!node.is_up());
+        });
+    });
+}
+
+#[test]
+fn t5_a_task_that_crashed_its_own_node_may_panic_in_drop() {
+    struct Falls;
+    impl Drop for Falls {
+        fn drop(&mut self) {
+            panic!("on the way out");
+        }
+    }
+    Sim::check(20, |sim| async move {
+        let node = sim.node("a");
+        let dying = node.clone();
+        node.spawn(async move {
+            let _falls = Falls;
+            dying.crash();
+            std::future::pending::<()>().await;
+        });
+        sim.sleep(SECOND).await;
+        assert!(!node.is_up());
+    });
+}
