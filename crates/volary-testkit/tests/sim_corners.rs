@@ -5,6 +5,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use volary_testkit::Sim;
+use volary_testkit::sim::Check;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -66,4 +67,18 @@ fn t5_a_task_that_crashed_its_own_node_may_panic_in_drop() {
         sim.sleep(SECOND).await;
         assert!(!node.is_up());
     });
+}
+
+#[test]
+fn t5_a_time_without_end_never_comes_and_overflows_nowhere() {
+    Sim::check(20, |sim| async move {
+        let node = sim.node("a");
+        let (ours, theirs) = (sim.sleep(Duration::MAX), node.sleep(Duration::MAX));
+        node.spawn(ours);
+        node.spawn(theirs);
+        sim.sleep(SECOND).await;
+        assert!(sim.now() < 2 * SECOND);
+    });
+    let stuck = Check::new().seeds(1).run(|sim| async move { sim.sleep(Duration::MAX).await });
+    assert!(stuck.unwrap_err().why().contains("deadlock"));
 }

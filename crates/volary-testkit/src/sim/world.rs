@@ -248,14 +248,14 @@ impl World {
     /// Lets something happen after `delay`.
     pub(crate) fn after(&self, delay: Duration, what: Happening) {
         let inner = &mut *self.inner();
-        let at = inner.now + delay;
+        let at = inner.now.saturating_add(delay);
         inner.at(at, what);
     }
 
     /// The same for work on its way: the world is not at rest before.
     pub(crate) fn arrive_after(&self, delay: Duration, what: Happening) {
         let inner = &mut *self.inner();
-        let at = inner.now + delay;
+        let at = inner.now.saturating_add(delay);
         inner.under_way(at, what);
     }
 
@@ -271,7 +271,7 @@ impl World {
         let state = inner.node_mut(node);
         let incarnation = state.incarnation;
         state.busy += 1;
-        let at = inner.now + time;
+        let at = inner.now.saturating_add(time);
         let go_on = move |world: &Arc<World>| {
             let inner = &mut *world.inner();
             let state = inner.node_mut(node);
@@ -427,7 +427,7 @@ impl World {
                         self.inner().can_go_on() || flag.ready.load(std::sync::atomic::Ordering::SeqCst)
                     };
                     let target = self.inner().next_time();
-                    let now = bridge.jump(target.unwrap_or(NEVER), ready);
+                    let now = bridge.jump(target.map_or(NEVER, |at| at.min(NEVER)), ready);
                     if now >= NEVER {
                         return Err(
                             "deadlock: nothing is ready, nothing is due, and the scenario still waits".to_owned(),
