@@ -1,9 +1,11 @@
 //! T5: corners of the simulator where a run once hung, failed or told a lie of its own.
 #![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
 
+use std::io::ErrorKind;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use tokio::io::AsyncWriteExt;
 use volary_testkit::Sim;
 use volary_testkit::sim::Check;
 
@@ -81,4 +83,21 @@ fn t5_a_time_without_end_never_comes_and_overflows_nowhere() {
     });
     let stuck = Check::new().seeds(1).run(|sim| async move { sim.sleep(Duration::MAX).await });
     assert!(stuck.unwrap_err().why().contains("deadlock"));
+}
+
+#[test]
+fn t5_a_writer_that_waits_for_room_hears_that_the_reader_has_gone() {
+    Sim::check(50, |sim| async move {
+        let (a, b) = (sim.node("a"), sim.node("b"));
+        let listener = b.listen(80).unwrap();
+        let mut client = a.connect("b", 80).await.unwrap();
+        let (server, _) = listener.accept().await.unwrap();
+        let gone = sim.sleep(SECOND);
+        b.spawn(async move {
+            gone.await; // all that there is room for has arrived, and nothing is on its way
+            drop(server);
+        });
+        let broken = client.write_all(&[7; 200_000]).await.unwrap_err();
+        assert_eq!(broken.kind(), ErrorKind::ConnectionReset);
+    });
 }

@@ -302,8 +302,11 @@ impl Inner {
             return;
         };
         let standing = std::mem::replace(&mut connection.end(side).standing, Standing::Closed);
-        connection.from(side.other()).reader = None;
+        let incoming = connection.from(side.other());
+        incoming.reader = None;
         match standing {
+            // As TCP does: whoever still sends learns that nobody will read it.
+            Standing::Open if incoming.readable() > 0 => self.send_item(number, side, Item::Reset),
             Standing::Open => self.send_end(number, side),
             Standing::Waiting => self.send_item(number, side, Item::Reset),
             Standing::Dead => connection.end(side).standing = Standing::Dead,
