@@ -2,13 +2,16 @@
 #![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
 
 use std::io::ErrorKind;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
+use volary::prelude::*;
 use volary_testkit::Sim;
-use volary_testkit::sim::Check;
+use volary_testkit::sim::{Check, Node, current};
 
+const MS: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Fails instead of hanging: a lock that is taken twice ends no run.
@@ -99,5 +102,61 @@ fn t5_a_writer_that_waits_for_room_hears_that_the_reader_has_gone() {
         });
         let broken = client.write_all(&[7; 200_000]).await.unwrap_err();
         assert_eq!(broken.kind(), ErrorKind::ConnectionReset);
+    });
+}
+
+#[derive(Default)]
+struct Idle;
+
+#[actor]
+impl Idle {
+    fn hello(&mut self) -> u32 {
+        1
+    }
+}
+
+/// Starts a system and takes its time.
+async fn slow_boot(node: Node, boots: Arc<AtomicU64>) {
+    assert_eq!(current().map(|here| here.name()), Some(node.name()), "it runs on the node");
+    let system = node.start().await;
+    node.sleep(100 * MS).await;
+    let idle = system.spawn(Idle::default).await.unwrap();
+    assert_eq!(idle.ask(Hello).await.unwrap(), 1);
+    boots.fetch_add(1, SeqCst);
+}
+
+#[test]
+fn t5_a_boot_is_over_when_its_node_crashes_and_does_not_go_on() {
+    Sim::check(50, |sim| async move {
+        let node = sim.node("a");
+        let boots = Arc::new(AtomicU64::new(0));
+        let (counted, dying, later) = (boots.clone(), node.clone(), sim.sleep(50 * MS));
+        sim.node("operator").spawn(async move {
+            later.await;
+            dying.crash();
+        });
+        node.boot(move |node| slow_boot(node, counted.clone())).await;
+        assert!(!node.is_up());
+        assert_eq!(boots.load(SeqCst), 0, "what was begun is gone");
+        node.restart().await;
+        assert_eq!(boots.load(SeqCst), 1);
+        assert_eq!(node.systems().len(), 1);
+    });
+}
+
+#[test]
+fn t5_a_boot_stands_still_with_its_node() {
+    Sim::check(20, |sim| async move {
+        let node = sim.node("a");
+        let boots = Arc::new(AtomicU64::new(0));
+        let (counted, paused, until) = (boots.clone(), node.clone(), sim.sleep(10 * SECOND));
+        sim.node("operator").spawn(async move {
+            paused.pause();
+            until.await;
+            paused.resume();
+        });
+        node.boot(move |node| slow_boot(node, counted.clone())).await;
+        assert_eq!(boots.load(SeqCst), 1);
+        assert!(sim.now() >= 100 * MS);
     });
 }

@@ -9,10 +9,12 @@ use std::time::Duration;
 use volary::{ActorSystem, Env, Moment, SystemBuilder};
 
 use super::clock::Clock;
+use super::current::Here;
 use super::env::NodeEnv;
 use super::packet::Packet;
 use super::trace::NodeNumber;
 use super::world::World;
+use super::{Bell, Ringing};
 
 /// What a node does when it starts.
 pub(crate) type Boot = Arc<dyn Fn(Node) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
@@ -216,7 +218,10 @@ impl Node {
         packet.send(&self.world, move |_| arrive(from, to));
     }
 
-    /// Says what the node does when it starts, now and after each [`restart`](Node::restart), and does it.
+    /// Says what the node does when it starts, now and after each [`restart`](Node::restart), and does it, as a task of the
+    /// node: it stands still while the node is paused, and a crash ends it. Returns when it is over, or the node has crashed.
+    ///
+    /// Cancel safe: dropping it ends the waiting, not what the node does.
     ///
     /// ```
     /// # use volary_testkit::Sim;
@@ -237,7 +242,22 @@ impl Node {
     {
         let boot: Boot = Arc::new(move |node| Box::pin(boot(node)));
         self.world.inner().node_mut(self.number).boot = Some(boot.clone());
-        boot(self.clone()).await;
+        self.run_boot(&boot).await;
+    }
+
+    /// Runs it as a task of the node, so that it stands still and goes with it.
+    async fn run_boot(&self, boot: &Boot) {
+        let over = RingsAtLast(Arc::default());
+        let heard = Ringing(over.0.clone());
+        let booting = {
+            let _here = Here::enter(&self.world, Some(self.number));
+            boot(self.clone())
+        };
+        self.spawn(async move {
+            let _over = over;
+            booting.await;
+        });
+        heard.await;
     }
 
     /// The machine dies: what ran on it is gone without a word, and so is what was sent to it. Nothing happens to one that
@@ -258,7 +278,10 @@ impl Node {
         }
     }
 
-    /// Starts a node that is down, and does what [`boot`](Node::boot) said.
+    /// Starts a node that is down, and does what [`boot`](Node::boot) said. Returns when that is over, or the node has crashed
+    /// again.
+    ///
+    /// Cancel safe: dropping it ends the waiting, not what the node does.
     ///
     /// ```
     /// # use volary_testkit::Sim;
@@ -281,7 +304,7 @@ impl Node {
         };
         self.world.note(Some(self.number), format_args!("starts again"));
         if let Some(boot) = boot {
-            boot(self.clone()).await;
+            self.run_boot(&boot).await;
         }
     }
 
@@ -361,6 +384,15 @@ impl Node {
     #[must_use]
     pub fn is_up(&self) -> bool {
         self.world.inner().nodes[self.number.0 as usize].up
+    }
+}
+
+/// Rings when it is dropped, however that comes about.
+struct RingsAtLast(Arc<Bell>);
+
+impl Drop for RingsAtLast {
+    fn drop(&mut self) {
+        self.0.ring();
     }
 }
 
