@@ -160,3 +160,13 @@ fn t5_a_boot_stands_still_with_its_node() {
         assert!(sim.now() >= 100 * MS);
     });
 }
+
+#[test]
+fn t5_the_last_of_all_seeds_is_a_seed() {
+    let failed = Check::new().from(u64::MAX).seeds(1).threads(4).run(|sim| async move {
+        assert_ne!(sim.seed(), u64::MAX, "the last one");
+    });
+    assert_eq!(failed.unwrap_err().seed(), u64::MAX);
+    let summary = Check::new().from(u64::MAX - 3).seeds(10).run(|_| async {});
+    assert_eq!(summary.unwrap().seeds, 4, "there are no more");
+}

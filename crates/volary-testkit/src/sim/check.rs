@@ -320,6 +320,8 @@ impl Check {
     {
         let wanted = std::env::var("VOLARY_SEED").ok().and_then(|seed| seed.parse().ok());
         let (first, seeds) = wanted.map_or((self.first, self.seeds), |seed| (seed, 1));
+        // The last seed is the last: none comes after it.
+        let seeds = seeds.min((u64::MAX - first).saturating_add(1));
         let (next, steps, twice) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
         let failed: Mutex<Option<(u64, Option<Difference>)>> = Mutex::new(None);
         let lowest = |seed: u64, difference: Option<Difference>| {
@@ -331,16 +333,19 @@ impl Check {
         let search = || {
             loop {
                 let index = next.fetch_add(1, SeqCst);
+                if index >= seeds {
+                    return;
+                }
+                let seed = first + index;
                 // Seeds below one that has failed are still looked at: the report names the lowest.
                 let beyond = failed
                     .lock()
                     .unwrap_or_else(std::sync::PoisonError::into_inner)
                     .as_ref()
-                    .is_some_and(|(seed, _)| *seed < first + index);
-                if index >= seeds || beyond {
+                    .is_some_and(|(lowest, _)| *lowest < seed);
+                if beyond {
                     return;
                 }
-                let seed = first + index;
                 let again = self.twice_every > 0 && index.is_multiple_of(self.twice_every);
                 let keep = Keep {
                     hashes: again,
