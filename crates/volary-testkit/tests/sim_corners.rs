@@ -1,4 +1,4 @@
-//! T5: corners of the simulator where a run once hung, failed or told a lie of its own.
+//! T5: corners of the simulator: crashes from within, times without end, readers that go away, boots that are cut short.
 #![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
 
 use std::io::ErrorKind;
@@ -84,7 +84,9 @@ fn t5_a_time_without_end_never_comes_and_overflows_nowhere() {
         sim.sleep(SECOND).await;
         assert!(sim.now() < 2 * SECOND);
     });
-    let stuck = Check::new().seeds(1).run(|sim| async move { sim.sleep(Duration::MAX).await });
+    let stuck = Check::new()
+        .seeds(1)
+        .run(|sim| async move { sim.sleep(Duration::MAX).await });
     assert!(stuck.unwrap_err().why().contains("deadlock"));
 }
 
@@ -117,7 +119,11 @@ impl Idle {
 
 /// Starts a system and takes its time.
 async fn slow_boot(node: Node, boots: Arc<AtomicU64>) {
-    assert_eq!(current().map(|here| here.name()), Some(node.name()), "it runs on the node");
+    assert_eq!(
+        current().map(|here| here.name()),
+        Some(node.name()),
+        "it runs on the node"
+    );
     let system = node.start().await;
     node.sleep(100 * MS).await;
     let idle = system.spawn(Idle::default).await.unwrap();
