@@ -61,7 +61,7 @@ impl Relay {
     }
 }
 
-async fn measured(env: &volary::SeededEnv, telemetry: Telemetry) -> (ActorSystem, Samples) {
+async fn measured(env: &StoryEnv, telemetry: Telemetry) -> (ActorSystem, Samples) {
     let samples = Samples::default();
     let builder = builder("sim").environment(env.clone()).telemetry(telemetry);
     (builder.telemetry_sink(samples.clone()).start().await.unwrap(), samples)

@@ -83,7 +83,7 @@ impl Node {
         assert!(self.is_up(), "{} is down; `restart` it first", self.name());
         let builder = ActorSystem::builder(self.name())
             .settings(|settings| settings.log_config(false))
-            .environment(self.env());
+            .environment(self.node_env());
         let system = match change(builder).start().await {
             Ok(system) => system,
             Err(error) => panic!("{} does not start: {error}", self.name()),
@@ -92,7 +92,15 @@ impl Node {
         system
     }
 
-    fn env(&self) -> NodeEnv {
+    /// What its systems run on, for tests that build systems themselves. Such a system is not among
+    /// [`systems`](Node::systems): a crash takes its tasks and timers, but what the test holds of it stays.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn env(&self) -> Arc<dyn Env> {
+        Arc::new(self.node_env())
+    }
+
+    fn node_env(&self) -> NodeEnv {
         NodeEnv {
             incarnation: self.world.inner().nodes[self.number.0 as usize].incarnation,
             world: self.world.clone(),
@@ -143,7 +151,7 @@ impl Node {
     /// ```
     #[must_use]
     pub fn now(&self) -> Moment {
-        self.env().now()
+        self.node_env().now()
     }
 
     /// Waits by the clock of this node, which may not go right.
@@ -180,7 +188,7 @@ impl Node {
     /// ```
     #[must_use]
     pub fn random(&self) -> u64 {
-        self.env().random()
+        self.node_env().random()
     }
 
     /// Writes a line into the timeline, as something that happened here.

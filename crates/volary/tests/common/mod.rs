@@ -7,6 +7,8 @@
     reason = "each file uses its part, in tests only"
 )]
 
+mod story_env;
+
 use std::future::{Future, IntoFuture};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,7 +18,13 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 use volary::prelude::*;
-use volary::{ActorId, SeededEnv, SystemBuilder};
+use volary::{ActorId, Env, SeededEnv, SystemBuilder};
+use volary_testkit::Sim;
+
+pub use story_env::StoryEnv;
+
+/// So many interleavings of a story are tried in the simulator.
+const SIMULATED_SEEDS: u64 = 50;
 
 /// Longer than anything takes that ends at all.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -113,18 +121,32 @@ pub fn poll_with<F: Future + Unpin>(future: &mut F, bell: &Arc<Bell>) -> Poll<F:
     Pin::new(future).poll(&mut TaskContext::from_waker(&Waker::from(bell.clone())))
 }
 
-/// The same story under many interleavings; one that spins or waits for ever fails.
-pub fn seeds<F: Future<Output = ()>>(story: impl Fn(SeededEnv) -> F + Send + 'static) {
+/// The same story under many interleavings, of the core's own environment and of the simulator; one that spins or waits for
+/// ever fails.
+pub fn seeds<F: Future<Output = ()>>(story: impl Fn(StoryEnv) -> F + Send + 'static) {
     within("a story under a seed", move || {
-        for seed in 0..200 {
-            let env = SeededEnv::new(seed);
-            let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| env.block_on(story(env.clone()))));
-            if let Err(panic) = run {
-                eprintln!("seed {seed}");
-                std::panic::resume_unwind(panic);
-            }
+        under_seeds(&story);
+        for seed in 0..SIMULATED_SEEDS {
+            Sim::new(seed).run(|sim| story(StoryEnv::simulated(&sim.node("sim"))));
         }
     });
+}
+
+/// The same for stories that know the time to the millisecond. In the simulator every step takes a little.
+pub fn seeds_by_the_clock<F: Future<Output = ()>>(story: impl Fn(StoryEnv) -> F + Send + 'static) {
+    within("a story under a seed", move || under_seeds(&story));
+}
+
+fn under_seeds<F: Future<Output = ()>>(story: &impl Fn(StoryEnv) -> F) {
+    for seed in 0..200 {
+        let env = SeededEnv::new(seed);
+        let told = || env.block_on(story(StoryEnv::seeded(&env)));
+        let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(told));
+        if let Err(panic) = run {
+            eprintln!("seed {seed}");
+            std::panic::resume_unwind(panic);
+        }
+    }
 }
 
 pub fn builder(name: &str) -> SystemBuilder {
@@ -137,7 +159,7 @@ pub async fn system() -> ActorSystem {
     builder("test").start().await.unwrap()
 }
 
-pub async fn simulated(env: &SeededEnv) -> ActorSystem {
+pub async fn simulated(env: &(impl Env + Clone)) -> ActorSystem {
     builder("sim").environment(env.clone()).start().await.unwrap()
 }
 

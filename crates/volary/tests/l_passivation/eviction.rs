@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn evicting(env: &volary::SeededEnv, eviction: Eviction) -> SystemBuilder {
+fn evicting(env: &(impl volary::Env + Clone), eviction: Eviction) -> SystemBuilder {
     builder("sim").environment(env.clone()).eviction(eviction)
 }
 

@@ -49,7 +49,7 @@ fn l21_a_cron_schedule_may_begin_later() {
 
 /// Virtual time with a wall clock that somebody sets.
 #[derive(Clone)]
-struct SetByHand(SeededEnv, Arc<Mutex<(bool, Duration)>>);
+struct SetByHand(StoryEnv, Arc<Mutex<(bool, Duration)>>);
 
 impl SetByHand {
     fn ahead(&self, by: Duration) {

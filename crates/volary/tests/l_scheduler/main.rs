@@ -57,7 +57,7 @@ impl Clock {
 
 /// A story with a system and a clock.
 fn clock_story<F: Future<Output = ()>>(story: impl Fn(ActorSystem, ActorRef<Clock>, Log) -> F + Copy + Send + 'static) {
-    seeds(move |env| async move {
+    seeds_by_the_clock(move |env| async move {
         let system = simulated(&env).await;
         let log = Log::new();
         let clock = system.spawn(Clock::make(&system, &log)).named("clock").await.unwrap();

@@ -59,7 +59,7 @@ fn l21_a_start_of_its_own_and_so_many_times() {
 
 #[test]
 fn l21_a_time_of_the_wall_clock_is_met_and_one_that_has_passed_is_now() {
-    seeds(|env| async move {
+    seeds_by_the_clock(|env| async move {
         let system = simulated(&env).await;
         let log = Log::new();
         let clock = system.spawn(Clock::make(&system, &log)).await.unwrap();

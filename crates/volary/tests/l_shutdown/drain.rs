@@ -16,7 +16,7 @@ impl Relay {
 }
 
 /// Three messages at the door of one actor, each of them work for another.
-async fn busy(env: &SeededEnv, drain: Duration, log: &Log) -> ActorSystem {
+async fn busy(env: &StoryEnv, drain: Duration, log: &Log) -> ActorSystem {
     let system = on(env).settings(|s| s.drain_timeout(drain)).start().await.unwrap();
     let desk = system.spawn(a_desk(log)).named("desk").await.unwrap();
     let relay = system.spawn(move || Relay { next: desk.clone() }).named("relay");

@@ -26,7 +26,7 @@ use volary::{
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_hours(1);
 
-fn on(env: &SeededEnv) -> SystemBuilder {
+fn on(env: &(impl Env + Clone)) -> SystemBuilder {
     builder("down").environment(env.clone())
 }
 

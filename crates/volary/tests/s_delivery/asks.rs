@@ -245,20 +245,20 @@ fn s3_the_deadline_starts_no_later_than_the_first_suspension() {
         // The asker waits as soon as the handler does.
         let asked = env.now();
         let due = keeper.ask(DueAfter { nap }).timeout(limit).await.unwrap();
-        assert_eq!(due, asked + limit);
+        env.assert_same_time(asked + limit, due, "the asker waits at once");
 
         // The asker waits before the handler has begun.
         keeper.tell(Pause { time: nap }).unwrap();
         let asked = env.now();
         let due = keeper.ask(Due).timeout(limit).await.unwrap();
-        assert_eq!(due, asked + limit);
+        env.assert_same_time(asked + limit, due, "the handler has not begun");
 
         // Nobody looks at the ask while its handler suspends.
         let made = keeper.ask(DueAfter { nap }).timeout(limit).into_future();
         system.sleep(Duration::from_secs(1)).await;
         let suspended = env.now();
         keeper.ask(Due).timeout(limit).await.unwrap();
-        assert_eq!(made.await.unwrap(), suspended + limit, "neither earlier nor later");
+        env.assert_same_time(suspended + limit, made.await.unwrap(), "neither earlier nor later");
         system.stop().await.unwrap();
     });
 }

@@ -16,6 +16,6 @@ use common::*;
 use volary::prelude::*;
 use volary::{DeadLetter, DeadReason, Env, Moment, SendError, SystemBuilder};
 
-fn tight(env: &volary::SeededEnv) -> SystemBuilder {
+fn tight(env: &StoryEnv) -> SystemBuilder {
     builder("tight").environment(env.clone())
 }

@@ -208,3 +208,24 @@ async fn s6_an_asker_is_not_kept_by_the_backlog_of_whom_it_asks() {
     soon("the kill of a busy actor", hog.terminated()).await;
     system.stop().await.unwrap();
 }
+
+#[test]
+fn s6_nobody_starves_under_any_seed() {
+    seeds(|env| async move {
+        let system = simulated(&env).await;
+        let turns = Arc::new(AtomicU64::new(0));
+        for _ in 0..4 {
+            let turns = turns.clone();
+            let hog = system.spawn(move || Hog { turns: turns.clone() }).await.unwrap();
+            hog.tell(Spin).unwrap();
+        }
+        let quiet = system.spawn(a_desk(&Log::new())).await.unwrap();
+        for number in 0..20 {
+            let before = turns.load(Ordering::Relaxed);
+            quiet.ask(Note { number }).await.unwrap();
+            let passed = turns.load(Ordering::Relaxed) - before;
+            assert!(passed < 20_000, "{passed} messages went before one of a ready actor");
+        }
+        system.stop().await.unwrap();
+    });
+}
