@@ -1,9 +1,10 @@
 //! The names on a disk: which file is where, and what a crash would leave of that.
 //!
-//! A change of a name is certain when one of the directories that it touches is synced. Of the others a crash keeps the first
-//! few, in their order, as a file system with a journal does.
+//! A change of a name is certain when one of the directories that it touches is synced, and so are the changes before it that
+//! led to it: no sync leaves a file under two names. Of the others a crash keeps the first few, in their order, as a file
+//! system with a journal does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use super::super::choice::Random;
@@ -46,9 +47,12 @@ impl Change {
         }
     }
 
+    fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.gone.iter().chain(&self.new).map(|(path, _)| path)
+    }
+
     fn touches(&self, directory: &Path) -> bool {
-        let paths = self.gone.iter().chain(&self.new);
-        paths.into_iter().any(|(path, _)| path.parent() == Some(directory))
+        self.paths().any(|path| path.parent() == Some(directory))
     }
 }
 
@@ -99,14 +103,19 @@ impl Names {
     }
 
     pub(super) fn sync(&mut self, directory: &Path) {
-        let certain = &mut self.certain;
-        self.unsynced.retain(|change| {
-            let synced = change.touches(directory);
-            if synced {
-                change.apply(certain);
+        let mut led_here = BTreeSet::new();
+        let (mut synced, mut others) = (Vec::new(), Vec::new());
+        for change in std::mem::take(&mut self.unsynced).into_iter().rev() {
+            if change.touches(directory) || change.paths().any(|path| led_here.contains(path)) {
+                led_here.extend(change.paths().cloned());
+                synced.push(change);
+            } else {
+                others.push(change);
             }
-            !synced
-        });
+        }
+        synced.iter().rev().for_each(|change| change.apply(&mut self.certain));
+        others.reverse();
+        self.unsynced = others;
     }
 
     /// Says how many changes were forgotten, of how many.
@@ -192,6 +201,28 @@ mod tests {
             names.crash(&mut Random::new(seed, 9));
             assert_eq!(names.get(&path("b/y")), Some(Entry::File(1)));
             assert_eq!(names.get(&path("a/x")), Some(Entry::File(2)));
+        }
+    }
+
+    #[test]
+    fn a_file_never_has_two_names_whichever_directory_was_synced() {
+        for synced in ["/a", "/b", "/c"] {
+            for seed in 0..50 {
+                let mut names = Names::default();
+                for directory in ["a", "b", "c"] {
+                    names.put(path(directory), Entry::Directory);
+                }
+                names.sync(Path::new("/"));
+                names.put(path("a/x"), Entry::File(1));
+                names.rename(path("a/x"), path("b/y"), Entry::File(1));
+                names.rename(path("b/y"), path("c/z"), Entry::File(1));
+                names.sync(Path::new(synced));
+                names.crash(&mut Random::new(seed, 9));
+                let found = ["a/x", "b/y", "c/z"].map(|name| names.get(&path(name)));
+                let count = found.iter().flatten().count();
+                assert!(count <= 1, "{synced}: {found:?}");
+                assert!(synced == "/a" || found[2].is_some(), "{synced}: {found:?}");
+            }
         }
     }
 }
