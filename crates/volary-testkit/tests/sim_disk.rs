@@ -269,3 +269,46 @@ fn t5_a_fault_of_the_disk_that_matters_is_found_alone() {
     assert_eq!(failed.faults().len(), 1, "{failed}");
     assert!(failed.faults()[0].contains("the disk of a"), "{failed}");
 }
+
+#[test]
+fn t5_what_a_failed_sync_has_lost_is_read_until_a_crash_and_not_after_it() {
+    let lost = Arc::new(AtomicU64::new(0));
+    let counted = lost.clone();
+    Sim::check(300, move |sim| {
+        let lost = counted.clone();
+        async move {
+            let node = sim.node("a");
+            let (disk, log) = (node.disk(), path("/log"));
+            let file = disk.open(log, OpenMode::CreateNew).unwrap();
+            disk.sync_dir(path("/")).unwrap();
+            disk.suffer(DiskFault::SyncError);
+            file.append(b"x").unwrap();
+            file.sync().unwrap_err();
+            disk.recover_all();
+            let in_memory = file.len().unwrap();
+            file.sync().unwrap();
+            node.crash();
+            node.restart().await;
+            let found = node.disk().open(log, OpenMode::Existing).unwrap().len().unwrap();
+            assert!(found <= in_memory);
+            lost.fetch_add(u64::from(in_memory == 1 && found == 0), SeqCst);
+        }
+    });
+    // One failure in three leaves it in memory alone.
+    assert!((50..200).contains(&lost.load(SeqCst)), "{lost:?}");
+}
+
+#[test]
+fn t5_a_file_that_no_disk_could_hold_is_refused() {
+    Sim::check(5, |sim| async move {
+        let file = sim.node("a").disk().open(path("/log"), OpenMode::Create).unwrap();
+        file.append(b"x").unwrap();
+        for offset in [1 << 50, u64::MAX - 1, u64::MAX] {
+            let refused = file.write_at(offset, b"yz").unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::FileTooLarge, "{offset}");
+            let refused = file.set_len(offset).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::FileTooLarge, "{offset}");
+        }
+        assert_eq!(file.len().unwrap(), 1);
+    });
+}

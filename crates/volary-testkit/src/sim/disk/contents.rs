@@ -117,6 +117,15 @@ impl Contents {
         }
     }
 
+    /// Only what is certain is left. Says whether there was anything else.
+    pub(super) fn forget_memory(&mut self) -> bool {
+        let differs = self.live != self.certain;
+        if differs {
+            self.live.clone_from(&self.certain);
+        }
+        differs
+    }
+
     pub(super) fn crash(&mut self, random: &mut Random) -> Fate {
         let changes = std::mem::take(&mut self.unsynced);
         let fate = match random.below(4) {
@@ -139,7 +148,7 @@ impl Contents {
             }
         };
         kept.iter().for_each(|change| change.apply(&mut self.certain));
-        self.live.clone_from(&self.certain);
+        self.forget_memory();
         fate
     }
 }

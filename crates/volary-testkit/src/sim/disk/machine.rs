@@ -41,6 +41,16 @@ fn broken() -> io::Error {
     io::Error::other("input/output error of the simulated disk")
 }
 
+/// Files are kept in memory: one that is longer is refused before it takes all there is.
+const LONGEST_FILE: u64 = 1 << 30;
+
+fn in_memory(length: u64) -> io::Result<usize> {
+    match usize::try_from(length) {
+        Ok(fits) if length <= LONGEST_FILE => Ok(fits),
+        _ => kind(io::ErrorKind::FileTooLarge),
+    }
+}
+
 impl Machine {
     pub(super) fn suffer(&mut self, fault: DiskFault) {
         match fault {
@@ -197,8 +207,8 @@ impl Machine {
     pub(super) fn write(&mut self, file: u64, offset: u64, bytes: &[u8], random: &mut Random) -> io::Result<()> {
         let Faults { write_error, full, .. } = self.faults;
         let contents = self.file(file)?;
-        let offset = usize::try_from(offset).map_err(|_| io::ErrorKind::FileTooLarge)?;
-        let grows = offset + bytes.len() > contents.live.len();
+        let end = in_memory(offset.saturating_add(bytes.len() as u64))?;
+        let (offset, grows) = (end - bytes.len(), end > contents.live.len());
         let failure = if write_error {
             Some(broken())
         } else if full && grows {
@@ -229,7 +239,7 @@ impl Machine {
     pub(super) fn set_length(&mut self, file: u64, length: u64) -> io::Result<()> {
         let Faults { write_error, full, .. } = self.faults;
         let contents = self.file(file)?;
-        let length = usize::try_from(length).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let length = in_memory(length)?;
         if write_error {
             return Err(broken());
         }
@@ -255,14 +265,18 @@ impl Machine {
     pub(crate) fn crash(&mut self, random: &mut Random) -> Losses {
         let mut losses = Vec::new();
         for (number, contents) in &mut self.files {
-            if contents.is_certain() {
-                continue;
-            }
-            let what = match contents.crash(random) {
-                Fate::Lost => "loses what was not synced of",
-                Fate::Kept => "keeps what was not synced of",
-                Fate::Torn => "keeps the beginning of what was not synced of",
-                Fate::Scattered => "keeps some sectors of what was not synced of",
+            let what = if contents.is_certain() {
+                if !contents.forget_memory() {
+                    continue;
+                }
+                "loses what a failed sync had left in memory alone of"
+            } else {
+                match contents.crash(random) {
+                    Fate::Lost => "loses what was not synced of",
+                    Fate::Kept => "keeps what was not synced of",
+                    Fate::Torn => "keeps the beginning of what was not synced of",
+                    Fate::Scattered => "keeps some sectors of what was not synced of",
+                }
             };
             let name = self.names.name_of(*number);
             let name = name.map_or_else(|| "a removed file".to_owned(), |name| name.display().to_string());

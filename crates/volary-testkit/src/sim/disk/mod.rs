@@ -26,7 +26,8 @@ use super::world::World;
 /// torn then, as the seed has it; a name that was made, changed or removed without a
 /// [`sync_dir`](Disk::sync_dir) may be forgotten.
 ///
-/// Actors reach the same disk by `system.disk()`.
+/// Actors reach the same disk by `system.disk()`. Files are kept in memory, and longer ones than 1 GiB refused as
+/// [`FileTooLarge`](io::ErrorKind::FileTooLarge).
 ///
 /// ```
 /// use std::path::Path;
