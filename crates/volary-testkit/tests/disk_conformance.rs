@@ -60,6 +60,8 @@ fn bytes(disk: &dyn Disk, home: &Path) {
     assert_eq!(file.read_at(10, &mut room[..3]).unwrap(), 3);
     assert_eq!(file.read_at(15, &mut room).unwrap(), 0);
     assert_eq!(file.read_at(1_000, &mut room).unwrap(), 0);
+    assert_eq!(file.read_at(u64::MAX, &mut room).unwrap(), 0);
+    assert!(file.write_at(u64::MAX, b"x").is_err() && file.set_len(u64::MAX).is_err());
     let same = disk.open(&home.join("x"), OpenMode::Existing).unwrap();
     same.write_at(0, b"C").unwrap();
     file.read_at(0, &mut room[..1]).unwrap();
@@ -110,6 +112,14 @@ fn directories(disk: &dyn Disk, home: &Path) {
     assert_eq!(kind(disk.list(&home.join("none"))), Some(ErrorKind::NotFound));
     assert_eq!(kind(disk.sync_dir(&home.join("none"))), Some(ErrorKind::NotFound));
     assert_eq!(kind(disk.create_dir(&deep.join("x"))), Some(ErrorKind::AlreadyExists));
+    let below = deep.join("x/y");
+    let not_a_directory = Some(ErrorKind::NotADirectory);
+    assert_eq!(kind(disk.open(&below, OpenMode::Create)), not_a_directory);
+    assert_eq!(kind(disk.open(&below, OpenMode::Existing)), not_a_directory);
+    assert_eq!(kind(disk.rename(&deep.join("x"), &below)), not_a_directory);
+    assert_eq!(kind(disk.remove(&below)), not_a_directory);
+    assert_eq!(kind(disk.list(&deep.join("x"))), not_a_directory);
+    assert_eq!(kind(disk.sync_dir(&deep.join("x"))), not_a_directory);
     disk.rename(&deep.join("x"), &home.join("y")).unwrap();
     assert!(disk.list(&deep).unwrap().is_empty());
 }

@@ -70,7 +70,8 @@ pub trait Disk: Send + Sync + 'static {
     /// Makes certain that the names in a directory survive a crash.
     ///
     /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound) without it; any other means that nothing is certain.
+    /// [`NotFound`](io::ErrorKind::NotFound) without it, [`NotADirectory`](io::ErrorKind::NotADirectory) if a file has the
+    /// name; any other means that nothing is certain.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
 }
 

@@ -44,13 +44,22 @@ impl Disk for OsDisk {
 
     #[cfg(unix)]
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        File::open(path)?.sync_all()
+        let directory = File::open(path)?;
+        // A file would be synced without a word, and its name would not.
+        if !directory.metadata()?.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        directory.sync_all()
     }
 
     /// Directories cannot be opened as files there, and names are journaled with the files.
     #[cfg(not(unix))]
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        std::fs::metadata(path).map(drop)
+        if std::fs::metadata(path)?.is_dir() {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::NotADirectory.into())
+        }
     }
 }
 
@@ -59,6 +68,9 @@ struct OsFile(File);
 
 impl DiskFile for OsFile {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        if i64::try_from(offset).is_err() {
+            return Ok(0); // beyond the end of any file, which the operating system calls a wrong argument
+        }
         let mut read = 0;
         while read < buffer.len() {
             match read_some(&self.0, offset + read as u64, &mut buffer[read..]) {

@@ -87,7 +87,7 @@ impl Machine {
             (Some(Entry::Directory), _) => kind(io::ErrorKind::IsADirectory),
             (Some(Entry::File(_)), OpenMode::CreateNew) => kind(io::ErrorKind::AlreadyExists),
             (Some(Entry::File(file)), _) => Ok(file),
-            (None, OpenMode::Existing) => kind(io::ErrorKind::NotFound),
+            (None, OpenMode::Existing) => self.missing(&path),
             (None, _) => {
                 self.parent(&path)?;
                 self.room()?;
@@ -102,6 +102,16 @@ impl Machine {
     fn parent(&self, path: &Path) -> io::Result<()> {
         if path.parent().is_some_and(|parent| self.names.has_directory(parent)) {
             Ok(())
+        } else {
+            self.missing(path)
+        }
+    }
+
+    /// Why there is nothing at a path: a file may be in the way.
+    fn missing<T>(&self, path: &Path) -> io::Result<T> {
+        let mut above = path.ancestors().skip(1);
+        if above.any(|above| matches!(self.names.get(above), Some(Entry::File(_)))) {
+            kind(io::ErrorKind::NotADirectory)
         } else {
             kind(io::ErrorKind::NotFound)
         }
@@ -129,7 +139,7 @@ impl Machine {
                 io::ErrorKind::Unsupported,
                 "directories of a simulated disk keep their names",
             )),
-            (None, _) => kind(io::ErrorKind::NotFound),
+            (None, _) => self.missing(&from),
         }
     }
 
@@ -141,7 +151,7 @@ impl Machine {
                 Ok(())
             }
             Some(Entry::Directory) => kind(io::ErrorKind::IsADirectory),
-            None => kind(io::ErrorKind::NotFound),
+            None => self.missing(&path),
         }
     }
 
@@ -154,7 +164,7 @@ impl Machine {
                 Ok(names.map(|name| directory.join(name)).collect())
             }
             Some(Entry::File(_)) => kind(io::ErrorKind::NotADirectory),
-            None => kind(io::ErrorKind::NotFound),
+            None => self.missing(&clean),
         }
     }
 
@@ -178,8 +188,10 @@ impl Machine {
 
     pub(super) fn sync_dir(&mut self, path: &Path) -> io::Result<()> {
         let path = absolute(path);
-        if !self.names.has_directory(&path) {
-            return kind(io::ErrorKind::NotFound);
+        match self.names.get(&path) {
+            Some(Entry::Directory) => {}
+            Some(Entry::File(_)) => return kind(io::ErrorKind::NotADirectory),
+            None => return self.missing(&path),
         }
         if self.faults.sync_error {
             return Err(broken());
