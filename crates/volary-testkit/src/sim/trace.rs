@@ -27,7 +27,7 @@ pub(crate) struct Trace {
     /// Names of actors, in the order in which they were first seen.
     actors: Vec<String>,
     known: BTreeMap<(NodeNumber, u64, ActorId), u32>,
-    /// The hashes of another run of the same seed, and where this one first differed.
+    /// The hashes of another run of the same seed, the last of them from its end, and where this one first differed.
     expected: Option<Vec<u64>>,
     hashes: Option<Vec<u64>>,
     differs: Option<Difference>,
@@ -132,20 +132,27 @@ impl Trace {
         self.count
     }
 
+    /// The hash after every line and, since the last line need not be the last that happened, at the end.
     pub(crate) fn take_hashes(&mut self) -> Vec<u64> {
-        self.hashes.take().unwrap_or_default()
+        let end = self.hash;
+        let hashes = self.hashes.take();
+        hashes.map_or_else(Vec::new, |mut hashes| {
+            hashes.push(end);
+            hashes
+        })
     }
 
     /// Where this run parts from the one it was compared with.
     pub(crate) fn difference(&self) -> Option<Difference> {
-        let short = || {
-            let expected = self.expected.as_ref()?.len() as u64;
-            (expected > self.count).then(|| Difference {
+        let at_the_end = || {
+            let expected = self.expected.as_ref()?;
+            let same = expected.len() as u64 == self.count + 1 && expected.last() == Some(&self.hash);
+            (!same).then(|| Difference {
                 step: self.count,
                 line: "the end of the run".to_owned(),
             })
         };
-        self.differs.clone().or_else(short)
+        self.differs.clone().or_else(at_the_end)
     }
 
     pub(crate) fn lines(&self) -> &[Line] {
