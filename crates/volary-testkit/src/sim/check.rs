@@ -117,7 +117,15 @@ pub struct FailedRun {
     planned: usize,
     timeline: String,
     steps: u64,
-    seeds_before: u64,
+    found: Found,
+}
+
+/// Who ran the seed that failed, and so how it can be seen again.
+enum Found {
+    /// A check, after so many others.
+    Among(u64),
+    /// The test itself, and no other.
+    Alone,
 }
 
 impl FailedRun {
@@ -165,11 +173,14 @@ impl FailedRun {
 impl fmt::Display for FailedRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "seed {} fails: {}", self.seed, self.why)?;
-        writeln!(
-            f,
-            "found after {} seeds, {:?}; replay it with VOLARY_SEED={}",
-            self.seeds_before, self.strategy, self.seed
-        )?;
+        let FailedRun { seed, strategy, .. } = self;
+        match self.found {
+            Found::Among(before) => writeln!(
+                f,
+                "found after {before} seeds, {strategy:?}; replay it with VOLARY_SEED={seed}"
+            )?,
+            Found::Alone => writeln!(f, "{strategy:?}; replay it with `Sim::new({seed})`")?,
+        }
         if self.planned > 0 {
             writeln!(f, "{} of {} faults are needed:", self.faults.len(), self.planned)?;
             for fault in &self.faults {
@@ -313,12 +324,15 @@ impl Check {
     ///
     /// # Errors
     /// The failed run, its faults made as few as possible.
+    ///
+    /// # Panics
+    /// If `VOLARY_SEED` is set, and not to a number: whoever set it wants to see one seed and not all of them.
     pub fn run<F, V>(self, scenario: impl Fn(Sim) -> F + Send + Sync) -> Result<Summary, FailedRun>
     where
         F: Future<Output = V>,
         V: Verdict,
     {
-        let wanted = std::env::var("VOLARY_SEED").ok().and_then(|seed| seed.parse().ok());
+        let wanted = wanted_seed();
         let (first, seeds) = wanted.map_or((self.first, self.seeds), |seed| (seed, 1));
         // The last seed is the last: none comes after it.
         let seeds = seeds.min((u64::MAX - first).saturating_add(1));
@@ -447,7 +461,7 @@ impl Check {
             planned: second.plan.len(),
             timeline: second.timeline,
             steps: second.steps,
-            seeds_before: before,
+            found: Found::Among(before),
         };
         // One that was seen once may not come again: what a process does only once, for example.
         if let Some(Difference { step, line }) = second.difference.or(difference) {
@@ -474,6 +488,18 @@ impl Check {
         debug_assert!(fewest.len() >= failed.faults.len());
         failed
     }
+}
+
+/// The one seed that somebody wants to see.
+fn wanted_seed() -> Option<u64> {
+    let text = std::env::var_os("VOLARY_SEED")?;
+    let seed = text.to_str().and_then(|text| text.parse().ok());
+    assert!(
+        seed.is_some(),
+        "VOLARY_SEED is {text:?}; it must be a number from 0 to {}",
+        u64::MAX
+    );
+    seed
 }
 
 /// Leaves out as many of `count` faults as possible so that the run still fails: halves first, then one by one.
@@ -545,7 +571,7 @@ pub(crate) fn run_here<F: Future>(
         faults: ended.plan,
         timeline: ended.timeline,
         steps: ended.steps,
-        seeds_before: 0,
+        found: Found::Alone,
     })
 }
 
