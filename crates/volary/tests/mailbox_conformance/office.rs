@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
+use volary::Letter;
 use volary::prelude::*;
-use volary::{Letter, SeededEnv};
 
 use super::Candidate;
-use crate::common::{gate, simulated};
+use crate::common::{StoryEnv, gate, simulated};
 
 /// How many pages a backlog has. Candidates with a bound have room for exactly so many.
 pub const BACKLOG: usize = 24;
@@ -150,7 +150,7 @@ impl Office {
         }
     }
 
-    pub async fn simulated(env: &SeededEnv, candidate: &Candidate) -> Office {
+    pub async fn simulated(env: &StoryEnv, candidate: &Candidate) -> Office {
         Office::open(simulated(env).await, candidate).await
     }
 

@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 use std::future::{Future, IntoFuture};
 
 use volary::prelude::*;
-use volary::{AskFuture, DeadLetter, DeadReason, SeededEnv, SendError};
+use volary::{AskFuture, DeadLetter, DeadReason, SendError};
 
 use super::office::{BACKLOG, File, Office, Tear};
 use super::{Candidate, Room};
-use crate::common::{Bell, poll_with, seeds};
+use crate::common::{Bell, StoryEnv, poll_with, seeds};
 
 /// Numbers from here on are not in any backlog.
 const MORE: u64 = 1_000;
 
-fn under_seeds<F: Future<Output = ()> + 'static>(candidate: Candidate, story: fn(SeededEnv, Candidate) -> F) {
+fn under_seeds<F: Future<Output = ()> + 'static>(candidate: Candidate, story: fn(StoryEnv, Candidate) -> F) {
     seeds(move |env| story(env, candidate.clone()));
 }
 
