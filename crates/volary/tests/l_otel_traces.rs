@@ -14,7 +14,7 @@ use opentelemetry::trace::{SpanContext, SpanId, Status, TraceContextExt, TraceId
 use opentelemetry_sdk::trace::{InMemorySpanExporter, Sampler, SdkTracer, SdkTracerProvider, SpanData};
 use volary::prelude::*;
 use volary::telemetry::{Spans, propagation};
-use volary::{Baggage, PipeError, SeededEnv, Telemetry, TraceContext};
+use volary::{Baggage, PipeError, Telemetry, TraceContext};
 
 const MS: Duration = Duration::from_millis(1);
 const ROOT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -49,7 +49,7 @@ impl Tracing {
     }
 }
 
-async fn traced(env: &SeededEnv, telemetry: Telemetry, tracing: &Tracing) -> ActorSystem {
+async fn traced(env: &StoryEnv, telemetry: Telemetry, tracing: &Tracing) -> ActorSystem {
     let builder = builder("sim").environment(env.clone()).telemetry(telemetry);
     builder
         .telemetry_sink(Spans::new(tracing.tracer()))
