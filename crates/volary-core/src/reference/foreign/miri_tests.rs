@@ -1,5 +1,4 @@
 //! Stand-ins, their replies and receipts under Miri: every way an ask elsewhere can end.
-#![expect(clippy::unwrap_used, reason = "a test")]
 
 use std::convert::Infallible;
 use std::future::IntoFuture;
