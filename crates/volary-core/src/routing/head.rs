@@ -75,9 +75,9 @@ impl<T: Target, S: Routing> Head<T, S> {
     /// Starts the routee of one seat of the pool, and shows it to senders.
     async fn hatch(&mut self, number: u64, ctx: &mut Context<Self>) -> Result<(), SpawnError> {
         let Some(pool) = self.pool() else { return Ok(()) };
-        // One that drains may still have the name.
+        // One that drains may still have the name. Births only grow, so the plain one is given once.
         let name = match self.births {
-            births if births < pool.size() as u64 => number.to_string(),
+            births if births == number => number.to_string(),
             births => format!("{number}.{births}"),
         };
         self.births += 1;
