@@ -43,34 +43,45 @@ impl<T: Accepts<M>, S: Spreads<M>, M: Message> Accepts<M> for Routed<T, S> {
 impl<T: Accepts<M>, S: Plans<M>, M: Message> Relay<M> for Head<T, S> {
     fn relay(&mut self, message: M, reply: ReplyTo<M::Reply, M::Rejection>, ctx: &mut Context<Self>) {
         let system = ctx.here().system();
+        let mut reply = Some(reply);
         // Keys, copies and drops are user code, and this actor is not theirs to crash.
         let fault = match self.switch().plan(&message, system) {
-            Ok(plan) => match contain(|| self.hand_on(plan, message, reply, ctx)) {
+            Ok(plan) => match contain(|| self.hand_on(plan, message, &mut reply, ctx)) {
                 Ok(()) => return,
                 Err(fault) => fault,
             },
             Err(fault) => {
-                reply.fail(&fault);
                 let sender = ctx.origin().sender;
                 system.dead_letter(ctx.here(), sender, DeadReason::Unhandled, message);
                 fault
             }
         };
+        if let Some(reply) = reply {
+            reply.fail(&fault);
+        }
         system.report_hook_fault(ctx.here(), "routing", &fault);
     }
 }
 
 impl<T: Target, S: super::plan::Routing> Head<T, S> {
-    fn hand_on<M: Message>(&self, plan: Plan, message: M, reply: ReplyTo<M::Reply, M::Rejection>, ctx: &Context<Self>)
-    where
+    /// The way to the asker stays in `reply` until somebody has it: should a copy panic, it is not lost.
+    fn hand_on<M: Message>(
+        &self,
+        plan: Plan,
+        message: M,
+        reply: &mut Option<ReplyTo<M::Reply, M::Rejection>>,
+        ctx: &Context<Self>,
+    ) where
         T: Accepts<M>,
         S: Plans<M>,
     {
         let Envelope { sender, deadline, .. } = ctx.origin();
-        let message = if reply.is_wanted() {
+        let message = if reply.as_ref().is_some_and(ReplyTo::is_wanted) {
             match race(self.switch(), plan, message, None) {
                 Ok(race) => {
-                    ctx.spawn(async move { pass::<M>(race.await, reply) });
+                    if let Some(reply) = reply.take() {
+                        ctx.spawn(async move { pass::<M>(race.await, reply) });
+                    }
                     return;
                 }
                 Err(message) => message,
@@ -78,15 +89,16 @@ impl<T: Target, S: super::plan::Routing> Head<T, S> {
         } else {
             message
         };
-        let mut slot = reply.into_slot();
         let mut attempt = |routee: &ActorRef<T>, message: M| {
+            let slot = reply.take().and_then(ReplyTo::into_slot);
             let letter = carrying(Envelope {
                 sender,
                 deadline,
                 reply: slot,
                 ..Envelope::OUTSIDE
             });
-            offer(routee.cell(), routee.table_for::<M>(), letter, message).inspect(|()| slot = None)
+            offer(routee.cell(), routee.table_for::<M>(), letter, message)
+                .inspect_err(|_| *reply = slot.map(|slot| ReplyTo::from_slot(Some(slot))))
         };
         let given = match plan {
             // Everybody handles it, and the first of the list who takes it answers.
@@ -95,7 +107,6 @@ impl<T: Target, S: super::plan::Routing> Head<T, S> {
                 self.switch().give(plan, message, &mut attempt)
             }
         };
-        let reply = ReplyTo::<M::Reply, M::Rejection>::from_slot(slot);
         if let Err((refusal, message)) = given {
             let (reason, ending) = match refusal {
                 Refusal::Closed => (DeadReason::Nobody, Ending::Stopped),
@@ -108,7 +119,9 @@ impl<T: Target, S: super::plan::Routing> Head<T, S> {
             };
             let here = ctx.here();
             here.system().dead_letter(here, sender, reason, message);
-            end(reply, ending);
+            if let Some(reply) = reply.take() {
+                end(reply, ending);
+            }
         }
     }
 }
