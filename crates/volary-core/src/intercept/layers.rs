@@ -24,23 +24,23 @@ impl Layers {
     }
 
     pub(crate) fn sending(&self, message: &mut Departing<'_>) -> Result<(), &'static str> {
-        let cell = message.receiver;
+        let (cell, name) = (message.receiver, message.type_name);
         self.0
             .iter()
-            .try_for_each(|layer| judge(cell, || layer.sending(message)))
+            .try_for_each(|layer| judge(cell, name, || layer.sending(message)))
     }
 
     pub(crate) fn receiving(&self, message: &Arriving<'_>) -> Result<(), &'static str> {
-        let cell = message.receiver;
+        let (cell, name) = (message.receiver, message.type_name);
         self.0
             .iter()
-            .try_for_each(|layer| judge(cell, || layer.receiving(message)))
+            .try_for_each(|layer| judge(cell, name, || layer.receiving(message)))
     }
 
     /// Tells them that it is over, innermost first.
     pub(crate) fn handled(&self, handled: &Handled<'_>) {
         for layer in self.0.iter().rev() {
-            report(handled.receiver, contain(|| layer.handled(handled)));
+            report(handled.receiver, handled.type_name, contain(|| layer.handled(handled)));
         }
     }
 }
@@ -51,16 +51,16 @@ impl fmt::Debug for Layers {
     }
 }
 
-fn judge(cell: &Header, look: impl FnOnce() -> Verdict) -> Result<(), &'static str> {
-    match report(cell, contain(look)) {
+fn judge(cell: &Header, message_type: &str, look: impl FnOnce() -> Verdict) -> Result<(), &'static str> {
+    match report(cell, message_type, contain(look)) {
         Some(Verdict::Pass) => Ok(()),
         Some(Verdict::Refuse(reason)) => Err(reason),
         None => Err(PANICKED),
     }
 }
 
-fn report<R>(cell: &Header, called: Result<R, crate::actor::Fault>) -> Option<R> {
+fn report<R>(cell: &Header, message_type: &str, called: Result<R, crate::actor::Fault>) -> Option<R> {
     called
-        .inspect_err(|fault| cell.system().report_hook_fault(cell, "interceptor", fault))
+        .inspect_err(|fault| cell.system().report_layer_fault(cell, message_type, fault))
         .ok()
 }

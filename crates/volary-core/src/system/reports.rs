@@ -253,6 +253,15 @@ impl SystemCore {
         });
     }
 
+    /// A layer panicked on a message. If that was the news of a failure, another would go round for ever.
+    pub(crate) fn report_layer_fault(&self, cell: &Header, message_type: &str, fault: &Fault) {
+        if message_type != type_name::<ActorFailed>() {
+            return self.report_hook_fault(cell, "interceptor", fault);
+        }
+        count(&self.counters.faults);
+        tracing::warn!(actor = %cell.path(), %fault, message_type, "an interceptor failed");
+    }
+
     pub(crate) fn report_schedule_fault(&self, failed: ScheduleFailed) {
         count(&self.counters.faults);
         let ScheduleFailed { id, name, fault, .. } = &failed;
