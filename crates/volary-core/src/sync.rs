@@ -60,7 +60,7 @@ mod lock {
     }
 }
 
-pub(crate) use lock::Mutex;
+pub(crate) use lock::{Guard, Mutex};
 
 /// Marks where the total order of `SeqCst` accesses is relied upon between two words. The accesses
 /// themselves give it; loom knows it of fences only, so there a fence stands in.

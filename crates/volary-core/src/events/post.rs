@@ -17,8 +17,8 @@ use crate::cell::{Arrival, Header, Membership, Parcel, post_parcel};
 use crate::dispatch::Step;
 use crate::mailbox::Envelope;
 use crate::reference::{ActorId, Recipient, envelope_from_here};
-use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
+use crate::sync::{Guard, Mutex};
 use crate::tree::Path;
 
 use super::DeadReason;
@@ -101,6 +101,8 @@ struct Flow {
     waiting: u64,
     /// Since the actor was told last.
     lost: u64,
+    /// Notices of losses in the mailbox.
+    notices: u64,
 }
 
 impl<E: Event + Message> Post<E> {
@@ -150,7 +152,8 @@ impl<E: Event + Message> Post<E> {
     }
 
     /// Posts the notice of what was lost, under the lock of the flow. True: the actor is to be scheduled.
-    fn tell_lost(self: &Arc<Self>, lost: u64) -> bool {
+    fn tell_lost(self: &Arc<Self>, flow: &mut Flow) -> bool {
+        let lost = std::mem::take(&mut flow.lost);
         if self.missed.is_none() {
             return false;
         }
@@ -158,8 +161,9 @@ impl<E: Event + Message> Post<E> {
             post: self.clone(),
             inside: Inside::Missed(lost),
         };
-        // If the mailbox is closed, nobody is left to be told.
-        post_parcel(self.to.cell(), Envelope::OUTSIDE, notice).unwrap_or(false)
+        let posted = post_parcel(self.to.cell(), Envelope::OUTSIDE, notice);
+        flow.notices += u64::from(posted.is_ok());
+        posted.unwrap_or(false) // if the mailbox is closed, nobody is left to be told
     }
 
     fn notice(&self, lost: u64) -> Missed {
@@ -181,12 +185,16 @@ impl<E: Event + Message> Post<E> {
     fn taken(self: &Arc<Self>) {
         let mut flow = self.flow.lock();
         flow.waiting -= 1;
-        // With nothing left in the mailbox no later event would bring the news.
-        if flow.waiting > 0 || flow.lost == 0 {
+        self.tell_if_empty(flow);
+    }
+
+    /// With nothing left in the mailbox perhaps no later event would bring the news of what was lost.
+    fn tell_if_empty(self: &Arc<Self>, mut flow: Guard<'_, Flow>) {
+        if flow.waiting > 0 || flow.notices > 0 || flow.lost == 0 {
             return;
         }
-        let lost = std::mem::take(&mut flow.lost);
-        let schedule = self.tell_lost(lost);
+        let lost = flow.lost;
+        let schedule = self.tell_lost(&mut flow);
         drop(flow);
         if schedule {
             self.to.cell().schedule();
@@ -212,13 +220,13 @@ impl<E: Event + Message> Member<E> for Post<E> {
         let mut flow = self.flow.lock();
         let Some(mine) = mine.filter(|_| flow.waiting < self.capacity) else {
             flow.lost += 1;
-            drop(flow);
             envelope.drop_carried();
             self.count_lost();
+            post.tell_if_empty(flow);
             return false;
         };
-        let lost = std::mem::take(&mut flow.lost);
-        let mut schedule = lost > 0 && post.tell_lost(lost);
+        let lost = flow.lost;
+        let mut schedule = lost > 0 && post.tell_lost(&mut flow);
         let inside = Inside::Event(mine);
         let delivery = Delivery { post, inside };
         let posted = post_parcel(cell, envelope, delivery);
@@ -293,6 +301,9 @@ impl<E: Event + Message> Parcel for Delivery<E> {
         let event = match self.inside {
             Inside::Event(event) => event,
             Inside::Missed(lost) => {
+                let mut flow = post.flow.lock();
+                flow.notices -= 1;
+                post.tell_if_empty(flow);
                 return match &post.missed {
                     Some(to) if !post.dismissed.load(Acquire) => arrival.deliver(to, post.notice(lost)),
                     _ => Step::Done,
@@ -308,6 +319,9 @@ impl<E: Event + Message> Parcel for Delivery<E> {
             Ok(event) => arrival.deliver(&post.to, event),
             Err(fault) => {
                 post.count_lost();
+                let mut flow = post.flow.lock();
+                flow.lost += 1;
+                post.tell_if_empty(flow);
                 let cell = arrival.cell();
                 cell.system().report_hook_fault(cell, "event", &fault);
                 Step::Done
