@@ -2,7 +2,6 @@
 
 use super::Baggage;
 use crate::reference::foreign::Receipt;
-use crate::system::SystemCore;
 use crate::time::Moment;
 
 /// Baggage on its way through a mailbox.
@@ -28,14 +27,5 @@ impl Carried {
     /// Whether nobody needs it once the message has left its mailbox.
     pub(crate) fn is_spent(&self) -> bool {
         self.sent_at.is_none() && self.baggage.is_empty()
-    }
-
-    /// Measured from now on if it is part of a trace; for what is not seen off like a message of an actor.
-    pub(crate) fn leaving(mut self, system: &SystemCore) -> Self {
-        let traced = self.baggage.trace.is_some_and(|trace| trace.is_sampled());
-        if traced && system.meter().is_some() {
-            self.sent_at = Some(system.now());
-        }
-        self
     }
 }

@@ -18,7 +18,7 @@ use crate::actor::{Fault, Message, Respond};
 use crate::baggage::{Baggage, Carried};
 use crate::dispatch::contain;
 use crate::mailbox::{Envelope, MessageTable};
-use crate::reference::post_exempt;
+use crate::reference::{post_exempt, stamped};
 use crate::sync::Mutex;
 use crate::time::{Moment, TimerId, next_at_rate};
 
@@ -123,9 +123,10 @@ impl<M: Message> Alarm<M> {
         };
         let baggage = self.baggage.as_deref().cloned();
         let envelope = match baggage {
-            Some(baggage) => envelope.carry(Some(Box::new(Carried::new(baggage).leaving(cell.system())))),
+            Some(baggage) => envelope.carry(Some(Box::new(Carried::new(baggage)))),
             None => envelope,
         };
+        let envelope = stamped(cell, envelope);
         if post_exempt(cell, self.table, envelope, timed).is_ok() && cell.state.mail() {
             cell.schedule();
         }

@@ -42,25 +42,54 @@ pub(super) fn passes_unseen(cell: &Header) -> bool {
     every == 0 || Host::with(|host| host.passes_unmeasured(every)).unwrap_or(true)
 }
 
-/// Completes the envelope of a message; the reason if a layer refuses it.
-pub(super) fn see_off<M: Message>(cell: &Header, envelope: &mut Envelope, message: &M) -> Result<(), &'static str> {
-    let system = cell.system();
-    let mut carried = envelope.take_carried();
-    if let Some(meter) = system.meter() {
-        let traced = |carried: &Carried| carried.baggage.trace.is_some_and(|trace| trace.is_sampled());
-        let is_measured = || Host::with(|host| meter.every() != 0 && host.is_measured(meter.every())).unwrap_or(false);
-        if carried.as_deref().is_some_and(traced) || is_measured() {
-            let carried = carried.get_or_insert_default();
-            carried.sent_at = Some(system.now());
-            if carried.baggage.trace.is_none() {
-                carried.baggage.trace = meter.new_trace(&**system.env());
-                carried.begins_trace = carried.baggage.trace.is_some();
-            }
-        }
+/// Completes the envelope of a message that does not go through `post`; the reason if a layer refuses it.
+#[inline]
+pub(crate) fn depart<M: Message>(cell: &Header, envelope: &mut Envelope, message: &M) -> Result<(), &'static str> {
+    if envelope.carried.is_none() && passes_unseen(cell) {
+        return Ok(());
     }
-    let verdict = ask_layers(cell, envelope, &mut carried, message);
+    see_off(cell, envelope, message)
+}
+
+/// Completes the envelope of a message; the reason if a layer refuses it, and the envelope is empty then.
+#[cold]
+pub(super) fn see_off<M: Message>(cell: &Header, envelope: &mut Envelope, message: &M) -> Result<(), &'static str> {
+    let mut carried = envelope.take_carried();
+    stamp(cell, &mut carried);
+    ask_layers(cell, envelope, &mut carried, message).inspect_err(|reason| {
+        let message_type = std::any::type_name::<M>();
+        tracing::debug!(receiver = %cell.path(), message_type, reason, "an interceptor refused a message");
+    })?;
     *envelope = envelope.carry(carried.filter(|carried| !carried.is_spent() || carried.receipt.is_some()));
-    verdict
+    Ok(())
+}
+
+/// Completes the envelope of a message that nobody sends, such as a timer's: it is measured, and layers hear of it when
+/// it arrives.
+pub(crate) fn stamped(cell: &Header, mut envelope: Envelope) -> Envelope {
+    if cell.system().meter().is_none() {
+        return envelope;
+    }
+    let mut carried = envelope.take_carried();
+    stamp(cell, &mut carried);
+    envelope.carry(carried)
+}
+
+/// Notes when the message was sent, if it is one of those that are measured.
+fn stamp(cell: &Header, carried: &mut Option<Box<Carried>>) {
+    let system = cell.system();
+    let Some(meter) = system.meter() else { return };
+    let traced = |carried: &Carried| carried.baggage.trace.is_some_and(|trace| trace.is_sampled());
+    let is_measured = || Host::with(|host| meter.every() != 0 && host.is_measured(meter.every())).unwrap_or(false);
+    if !carried.as_deref().is_some_and(traced) && !is_measured() {
+        return;
+    }
+    let carried = carried.get_or_insert_default();
+    carried.sent_at = Some(system.now());
+    if carried.baggage.trace.is_none() {
+        carried.baggage.trace = meter.new_trace(&**system.env());
+        carried.begins_trace = carried.baggage.trace.is_some();
+    }
 }
 
 fn ask_layers<M: Message>(

@@ -35,7 +35,7 @@ pub use ask::{Ask, AskFuture};
 pub use batch::AskAll;
 pub(crate) use batch::settle;
 pub use cycle::Cycle;
-pub(crate) use departure::carrying;
+pub(crate) use departure::{carrying, depart, stamped};
 pub use errors::{AskError, RemoteError, SendError, SpawnError, TellAllError, TellError};
 pub use id::ActorId;
 pub(crate) use post::{envelope_from_here, offer, post, post_exempt};

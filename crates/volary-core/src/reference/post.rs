@@ -126,9 +126,6 @@ fn post_watched<M: Message>(
     match see_off(cell, &mut envelope, &message) {
         Ok(()) => post_by_rule(cell, table, envelope, message),
         Err(reason) => {
-            envelope.drop_carried();
-            let message_type = std::any::type_name::<M>();
-            tracing::debug!(receiver = %cell.path(), message_type, reason, "an interceptor refused a message");
             Host::with(|host| host.set_refusal(reason));
             Err((Refusal::Intercepted, message))
         }

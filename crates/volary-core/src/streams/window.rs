@@ -11,7 +11,7 @@ use crate::cell::{Arrival, Header, Parcel, post_parcel};
 use crate::dispatch::{Step, wake};
 use crate::events::DeadReason;
 use crate::mailbox::Envelope;
-use crate::reference::{Recipient, envelope_from_here};
+use crate::reference::{Recipient, depart, envelope_from_here};
 use crate::sync::Mutex;
 use std::sync::Arc;
 
@@ -72,14 +72,20 @@ impl<M: Message> Inlet<M> {
         }
     }
 
-    /// Puts an element, for which a place was taken, into the mailbox. False: that is closed.
+    /// Puts an element, for which a place was taken, into the mailbox, unless a layer refuses it. False: that is
+    /// closed.
     pub(super) fn post(self: &Arc<Self>, message: M) -> bool {
         let cell = self.to.cell();
-        let envelope = envelope_from_here(cell);
+        let mut envelope = envelope_from_here(cell);
+        let seen_off = depart(cell, &mut envelope, &message);
         let element = Element {
             inlet: self.clone(),
             message,
         };
+        if let Err(reason) = seen_off {
+            element.discard(cell, envelope.sender, DeadReason::Intercepted(reason));
+            return true;
+        }
         match post_parcel(cell, envelope, element) {
             Ok(idle) => {
                 if idle {
