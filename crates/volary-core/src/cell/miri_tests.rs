@@ -1,6 +1,8 @@
 //! Whole actors under Miri: every way a handler can end, every kind of message, on one thread with
 //! virtual time, so that each `unsafe` block of the crate is run under its eyes.
 
+mod parcels;
+
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::future::IntoFuture;
