@@ -3,6 +3,10 @@
 //! Sender and deadline of a message stay what they were. There is nobody to give a refused message back to: it becomes
 //! a dead letter of the router's, and its asker hears why.
 
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::Poll;
+
 use super::ask::race;
 use super::head::Head;
 use super::plan::{Plan, Plans};
@@ -78,9 +82,18 @@ impl<T: Target, S: super::plan::Routing> Head<T, S> {
         let Envelope { sender, deadline, .. } = ctx.origin();
         let message = if reply.as_ref().is_some_and(ReplyTo::is_wanted) {
             match race(self.switch(), plan, message, None) {
-                Ok(race) => {
+                Ok(mut race) => {
                     if let Some(reply) = reply.take() {
-                        ctx.spawn(async move { pass::<M>(race.await, reply) });
+                        ctx.spawn(async move {
+                            // Once the asker has gone nobody else is asked.
+                            let answer = poll_fn(|task| match reply.is_wanted() {
+                                true => Pin::new(&mut race).poll(task).map(Some),
+                                false => Poll::Ready(None),
+                            });
+                            if let Some(answer) = answer.await {
+                                pass::<M>(answer, reply);
+                            }
+                        });
                     }
                     return;
                 }
