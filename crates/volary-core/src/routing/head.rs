@@ -3,6 +3,7 @@
 //! It starts and watches the routees, fills seats, measures, drains. Messages pass it by, except those sent to the
 //! router through an `ActorRef` or `Recipient`, which it hands on.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -72,7 +73,7 @@ impl<T: Target, S: Routing> Head<T, S> {
         }
     }
 
-    /// Starts the routee of one seat of the pool, and shows it to senders.
+    /// Starts the routee of one seat of the pool, which senders do not see yet: a table is costly if it has a ring.
     async fn hatch(&mut self, number: u64, ctx: &mut Context<Self>) -> Result<(), SpawnError> {
         let Some(pool) = self.pool() else { return Ok(()) };
         // One that drains may still have the name. Births only grow, so the plain one is given once.
@@ -87,7 +88,6 @@ impl<T: Target, S: Routing> Head<T, S> {
         self.numbers.insert(at, number);
         let identity = HashKey::from(number).hash();
         self.seats.insert(at, Seat { who, identity });
-        self.show();
         Ok(())
     }
 
@@ -97,17 +97,21 @@ impl<T: Target, S: Routing> Head<T, S> {
         (0..).find(|number| !taken(number)).unwrap_or(u64::MAX)
     }
 
-    /// Takes a seat away. Its routee finishes what it has, if it is ours.
-    fn vacate(&mut self, at: usize, ctx: &mut Context<Self>) {
-        let seat = self.seats.remove(at);
-        if self.pool().is_some() {
-            self.numbers.remove(at);
-            self.leaving.push(seat.who.clone());
-            self.show(); // before the mailbox closes: who is refused then finds another
-            seat.who.drain();
-        } else {
-            ctx.unwatch(&seat.who);
-            self.show();
+    /// Takes seats away. Their routees finish what they have, if they are ours.
+    fn vacate(&mut self, seats: Range<usize>, ctx: &mut Context<Self>) {
+        let ours = self.pool().is_some();
+        let gone: Vec<Seat<T>> = self.seats.drain(seats.clone()).collect();
+        if ours {
+            self.numbers.drain(seats);
+            self.leaving.extend(gone.iter().map(|seat| seat.who.clone()));
+        }
+        self.show(); // before mailboxes close: who is refused then finds another
+        for seat in gone {
+            if ours {
+                seat.who.drain();
+            } else {
+                ctx.unwatch(&seat.who);
+            }
         }
     }
 
@@ -122,8 +126,10 @@ impl<T: Target, S: Routing> Head<T, S> {
                 break;
             }
         }
-        while self.seats.len() > size {
-            self.vacate(self.seats.len() - 1, ctx);
+        if self.seats.len() > size {
+            self.vacate(size..self.seats.len(), ctx);
+        } else {
+            self.show();
         }
         let to = self.seats.len();
         if from != to {
@@ -209,7 +215,10 @@ impl<T: Target, S: Routing> Head<T, S> {
     /// False: it did not start, which is told as a fault of the router's.
     async fn fill(&mut self, number: u64, ctx: &mut Context<Self>) -> bool {
         match self.hatch(number, ctx).await {
-            Ok(()) => true,
+            Ok(()) => {
+                self.show();
+                true
+            }
             Err(error) => {
                 let here = ctx.here();
                 here.system().report_hook_fault(here, "routee", &Fault::new(error));
@@ -236,6 +245,7 @@ impl<T: Target, S: Routing> Actor for Head<T, S> {
                 for number in 0..size as u64 {
                     self.hatch(number, ctx).await.map_err(Fault::new)?;
                 }
+                self.show();
                 if let Some(elastic) = pool.elastic() {
                     ctx.set_interval("measure", elastic.every, Measure);
                 }
@@ -268,7 +278,7 @@ impl<T: Target, S: Routing> Handler<Terminated> for Head<T, S> {
         let id = gone.id();
         if let Some(at) = self.leaving.iter().position(|routee| routee.id() == id) {
             self.leaving.remove(at);
-            self.show();
+            self.switch.seat_leaving(self.leaving.clone());
         } else if let Some(at) = self.seats.iter().position(|seat| seat.who.id() == id) {
             self.seats.remove(at);
             let number = self.pool().map(|_| self.numbers.remove(at));
@@ -368,7 +378,7 @@ impl<T: Target, S: Routing> SyncHandler<Remove<T>> for Head<T, S> {
             return Err(ChangeError::Group.into());
         }
         if let Some(at) = self.seats.iter().position(|seat| seat.who == who) {
-            self.vacate(at, ctx);
+            self.vacate(at..at + 1, ctx);
         }
         Ok(self.seats.len())
     }
@@ -378,9 +388,7 @@ impl<T: Target, S: Routing> SyncHandler<Drain> for Head<T, S> {
     fn handle(&mut self, _: Drain, ctx: &mut Context<Self>) -> Result<(), Failure> {
         self.draining = true;
         self.vacant.clear();
-        while !self.seats.is_empty() {
-            self.vacate(self.seats.len() - 1, ctx);
-        }
+        self.vacate(0..self.seats.len(), ctx);
         self.look_whether_empty(ctx);
         Ok(())
     }

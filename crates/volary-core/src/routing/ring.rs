@@ -15,7 +15,7 @@ use super::hash::mix;
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Which seat a place on the circle belongs to.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Ring {
     /// Sorted; the second is the index of a seat.
     points: Vec<(u64, u32)>,

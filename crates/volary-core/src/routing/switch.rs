@@ -48,6 +48,11 @@ impl<T: Target, S: Routing> Switch<T, S> {
             .store(Arc::new(Table::new(seats, leaving, self.strategy.points())));
     }
 
+    /// Somebody has left, and the seats are what they were.
+    pub(super) fn seat_leaving(&self, leaving: Vec<ActorRef<T>>) {
+        self.table.store(Arc::new(self.table.load().with_leaving(leaving)));
+    }
+
     /// Nobody gets anything any more.
     pub(super) fn close(&self) {
         self.table.store(Arc::new(Table::empty()));
@@ -110,30 +115,14 @@ impl<T: Target, S: Routing> Switch<T, S> {
         copy: impl Fn(&M) -> Option<M>,
         mut attempt: impl FnMut(&ActorRef<T>, M) -> Result<(), (Refusal, M)>,
     ) -> Result<(), (Refusal, M)> {
-        let table = self.table.load_full();
-        let mut taken = false;
-        let mut refused = 0;
-        let mut reason = Refusal::Closed;
-        for routee in table.routees() {
-            let Some(copy) = copy(&message) else { break };
-            match attempt(routee, copy) {
-                Ok(()) => taken = true,
-                Err((refusal, _copy)) => {
-                    refused += 1;
-                    reason = match (refusal, reason) {
-                        (Refusal::Closed, before) => before,
-                        (Refusal::Intercepted | Refusal::Unsendable, _) => refusal,
-                        (Refusal::Full | Refusal::Denied, _) => Refusal::Full,
-                    };
-                }
+        loop {
+            let table = self.table.load_full();
+            match table.give_each(&message, &copy, &mut attempt) {
+                Ok(()) => return Ok(()),
+                // All that it had are gone, and others may have come.
+                Err(Refusal::Closed) if !Arc::ptr_eq(&table, &self.table.load()) => {}
+                Err(reason) => return Err((reason, message)), // one refusal, which the caller counts
             }
         }
-        if !taken {
-            return Err((reason, message)); // one refusal, which the caller counts
-        }
-        if let Some(routee) = table.routees().next() {
-            (0..refused).for_each(|_| routee.cell().system().count_refused());
-        }
-        Ok(())
     }
 }

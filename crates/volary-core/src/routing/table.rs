@@ -41,6 +41,15 @@ impl<T: Target> Table<T> {
         Table { seats, ring, leaving }
     }
 
+    /// The same seats with others that leave: their ring stays as it is.
+    pub(super) fn with_leaving(&self, leaving: Vec<ActorRef<T>>) -> Self {
+        Table {
+            seats: self.seats.clone(),
+            ring: self.ring.clone(),
+            leaving,
+        }
+    }
+
     pub(super) fn empty() -> Self {
         Table::new(Vec::new(), Vec::new(), 0)
     }
@@ -160,6 +169,39 @@ impl<T: Target> Table<T> {
             }
         }
         Err((Refusal::Closed, message))
+    }
+
+    /// Gives a copy to everybody; refused if nobody took one. Otherwise those who did not are counted.
+    pub(super) fn give_each<M>(
+        &self,
+        message: &M,
+        copy: &impl Fn(&M) -> Option<M>,
+        attempt: &mut impl FnMut(&ActorRef<T>, M) -> Result<(), (Refusal, M)>,
+    ) -> Result<(), Refusal> {
+        let mut taken = false;
+        let mut refused = 0;
+        let mut reason = Refusal::Closed;
+        for routee in self.routees() {
+            let Some(copy) = copy(message) else { break };
+            match attempt(routee, copy) {
+                Ok(()) => taken = true,
+                Err((refusal, _copy)) => {
+                    refused += 1;
+                    reason = match (refusal, reason) {
+                        (Refusal::Closed, before) => before,
+                        (Refusal::Intercepted | Refusal::Unsendable, _) => refusal,
+                        (Refusal::Full | Refusal::Denied, _) => Refusal::Full,
+                    };
+                }
+            }
+        }
+        if !taken {
+            return Err(reason);
+        }
+        if let Some(routee) = self.routees().next() {
+            (0..refused).for_each(|_| routee.cell().system().count_refused());
+        }
+        Ok(())
     }
 
     pub(super) fn list(&self) -> Vec<Routee> {
