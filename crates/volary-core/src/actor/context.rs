@@ -10,7 +10,7 @@ use crate::cell::{Here, message_table};
 use crate::dispatch::Host;
 use crate::events::Terminated;
 use crate::mailbox::Envelope;
-use crate::reference::{ActorId, ActorRef, Spawn, Target, carrying};
+use crate::reference::{ActorId, ActorRef, Spawn, Target, carrying, stamped};
 use crate::system::ActorSystem;
 use crate::time::Moment;
 use crate::tree::Path;
@@ -48,7 +48,7 @@ impl<A> Context<A> {
 
     /// What goes with a message that this handler puts aside.
     pub(crate) fn envelope(&self) -> Envelope {
-        carrying(self.origin())
+        stamped(&self.here, carrying(self.origin()))
     }
 
     /// Who sent the message being handled, and the time it was given.
