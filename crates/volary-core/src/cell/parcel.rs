@@ -13,6 +13,7 @@ use crate::actor::Message;
 use crate::dispatch::{Host, Step, deliver};
 use crate::events::DeadReason;
 use crate::mailbox::{Envelope, INLINE_BYTES, Incoming, MessageTable, RecordKind, payload_words, write_payload};
+use crate::reference::foreign::post_out;
 use crate::reference::{Recipient, post_exempt};
 
 /// What can be put into a mailbox instead of a message.
@@ -49,11 +50,21 @@ impl Arrival<'_> {
             std::ptr::eq(self.cell, &raw const **to.cell()),
             "a parcel is opened by the actor that it was sent to"
         );
+        let envelope = self.envelope.replace(Envelope::OUTSIDE);
+        if self.cell.log.is_guarded()
+            && let Some(foreign) = self.cell.foreign()
+        {
+            // What is here stands for the actor, and the table is for the actor itself.
+            if let Err((refusal, message)) = post_out(self.cell, foreign, envelope, message) {
+                let system = self.cell.system();
+                system.dead_letter(self.cell, envelope.sender, refusal.dead_reason(), message);
+            }
+            return Step::Done;
+        }
         let mut place = [0_u64; INLINE_BYTES / size_of::<u64>()];
         // SAFETY: a payload takes at most `INLINE_BYTES`; a larger message takes one word, for its box.
         unsafe { write_payload(place.as_mut_ptr(), message) };
         // The table of a `Recipient<M>` is that of `M` to this actor, and the payload is taken once, by `deliver`.
-        let envelope = self.envelope.replace(Envelope::OUTSIDE);
         let incoming = Incoming::from_parts(to.table(), envelope, place.as_mut_ptr());
         deliver(self.cell, self.host, incoming)
     }

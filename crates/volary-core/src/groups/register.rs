@@ -9,7 +9,7 @@ use crate::cell::{Header, WeakCell};
 use crate::dispatch::contain;
 use crate::events::EventStream;
 use crate::mailbox::{Envelope, MessageTable};
-use crate::reference::{ActorId, ActorRef, Recipient, Target, post_exempt};
+use crate::reference::{ActorId, ActorRef, Recipient, Target, post_unbounded};
 use crate::sync::Mutex;
 use crate::tree::Path;
 
@@ -249,7 +249,7 @@ impl Watching {
     fn tell(&self, event: &GroupChanged) {
         let Some(cell) = self.cell.upgrade() else { return };
         // As `Terminated`: no bound applies, since a change that is missed is missed for good.
-        if post_exempt(&cell, self.table, Envelope::OUTSIDE, event.clone()).is_ok() && cell.state.mail() {
+        if post_unbounded(&cell, self.table, Envelope::OUTSIDE, event.clone()).is_ok() && cell.state.mail() {
             cell.schedule();
         }
     }

@@ -38,7 +38,7 @@ pub use cycle::Cycle;
 pub(crate) use departure::{carrying, depart, stamped};
 pub use errors::{AskError, RemoteError, SendError, SpawnError, TellAllError, TellError};
 pub use id::ActorId;
-pub(crate) use post::{envelope_from_here, offer, post, post_exempt};
+pub(crate) use post::{envelope_from_here, offer, post, post_exempt, post_unbounded};
 pub use recipient::Recipient;
 pub(crate) use reply_slot::ReplySlot;
 pub use reply_to::ReplyTo;

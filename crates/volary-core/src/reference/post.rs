@@ -41,7 +41,21 @@ pub(crate) fn offer<M: Message>(
     Ok(())
 }
 
-/// Queues a message that no bound applies to, such as `Terminated`.
+/// Queues a message that no bound applies to, wherever its receiver lives.
+pub(crate) fn post_unbounded<M: Message>(
+    cell: &Header,
+    table: &'static MessageTable,
+    envelope: Envelope,
+    message: M,
+) -> Result<(), (Refusal, M)> {
+    match cell.foreign() {
+        Some(foreign) => post_out(cell, foreign, envelope, message),
+        None => post_exempt(cell, table, envelope, message),
+    }
+}
+
+/// Queues a message that no bound applies to, such as `Terminated`, to an actor that lives here: the table must be one
+/// of its own.
 pub(crate) fn post_exempt<M>(
     cell: &Header,
     table: &'static MessageTable,

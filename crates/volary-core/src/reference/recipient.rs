@@ -7,13 +7,12 @@ use super::actor_ref::{ActorRef, tell};
 use super::ask::Ask;
 use super::errors::TellError;
 use super::id::ActorId;
-use super::post::{envelope_from_here, post, post_exempt};
+use super::post::{envelope_from_here, post, post_unbounded};
 use super::send::SendFuture;
 use super::target::Accepts;
 use crate::actor::Message;
 use crate::cell::CellRef;
 use crate::cell::state::DEAD;
-use crate::events::DeadReason;
 use crate::mailbox::{MessageTable, Refusal};
 use crate::tree::{Address, Path};
 
@@ -89,11 +88,11 @@ impl<M: Message> Recipient<M> {
     /// The same for a message that no bound applies to.
     pub(crate) fn deliver_exempt(&self, message: M) {
         let envelope = envelope_from_here(&self.cell);
-        match post_exempt(&self.cell, self.table, envelope, message) {
+        match post_unbounded(&self.cell, self.table, envelope, message) {
             Ok(()) if self.cell.state.mail() => self.cell.schedule(),
             Ok(()) => {}
-            Err((_, message)) => {
-                let reason = DeadReason::Stopped;
+            Err((refusal, message)) => {
+                let reason = refusal.dead_reason();
                 self.cell
                     .system()
                     .dead_letter(&self.cell, envelope.sender, reason, message);
