@@ -61,7 +61,12 @@ pub enum Verdict {
 /// # Ok(()) }
 /// ```
 pub trait Interceptor: Send + Sync + 'static {
-    /// A message is about to be put into a mailbox.
+    /// A message is about to be put into a mailbox: told, asked or scheduled, published to a topic (once for each actor
+    /// that subscribes), or pulled out of a stream. What is refused of a topic is not delivered and counted as refused;
+    /// an element of a stream is a dead letter.
+    ///
+    /// Not seen here, only on arrival, is what nobody sends: the actor's own timers, and the events, signals and changes
+    /// that the runtime tells of.
     fn sending(&self, message: &mut Departing<'_>) -> Verdict {
         let _ = message;
         Verdict::Pass

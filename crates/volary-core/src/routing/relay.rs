@@ -1,6 +1,7 @@
 //! The way through the router's actor, for those who know the router only as an address.
 //!
-//! Sender and deadline of a message stay what they were. There is nobody to give a refused message back to: it becomes
+//! Sender and deadline of a message stay what they were, except that an ask of which several are asked and one answer is
+//! enough comes to them from the router. There is nobody to give a refused message back to: it becomes
 //! a dead letter of the router's, and its asker hears why.
 
 use std::future::{Future, poll_fn};

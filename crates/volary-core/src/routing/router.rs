@@ -318,7 +318,9 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// The router as an address: to be watched, or wherever an [`ActorRef`] is wanted.
     ///
     /// Messages to it go through the router's own actor. One that nobody takes is a dead letter there. An ask to a
-    /// [`FanOut`](super::FanOut) is handled by everybody and answered by the first routee that took it.
+    /// [`FanOut`](super::FanOut) is handled by everybody and answered by the first routee that took it. With
+    /// [`ScatterGather`](super::ScatterGather) and [`TailChopping`](super::TailChopping) the routees are asked by the
+    /// router, which is the sender that they see; when the asker gives up, nobody else is asked.
     ///
     /// ```
     /// # use volary_core::*;

@@ -67,7 +67,8 @@ enum Scope {
 
 /// A stream that is about to be attached; nothing happens before [`each`](Attach::each).
 ///
-/// No capacity of the mailbox applies to elements, the window does. They keep their place among other messages.
+/// No capacity of the mailbox applies to elements, the window does. They keep their place among other messages. One that
+/// an [`Interceptor`](crate::Interceptor) refuses is a dead letter, and the stream goes on.
 ///
 /// ```
 /// # use volary_core::*;

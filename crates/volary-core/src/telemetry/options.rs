@@ -42,7 +42,9 @@ pub(crate) enum Traces {
 }
 
 impl Telemetry {
-    /// Measures this share of all messages, between 0 and 1; 0.01 costs little.
+    /// Measures this share of all messages, between 0 and 1; 0.01 costs little. Events of the event stream and signals
+    /// such as `Terminated` are not measured. A message that was put aside is measured twice: when it was, and when it
+    /// came back, from then on.
     ///
     /// ```
     /// # use volary_core::Telemetry;

@@ -66,7 +66,8 @@ impl Topics {
     }
 
     /// Gives a message to everybody who subscribes to the topic; how many took it. Nobody subscribing is no error.
-    /// Never blocks.
+    /// Never blocks. An [`Interceptor`](crate::Interceptor) is asked for each actor; to one that it refuses the message is
+    /// not delivered, which is no loss that the actor hears of.
     ///
     /// ```
     /// # use volary_core::{ActorSystem, PublishError};
