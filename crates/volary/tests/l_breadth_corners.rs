@@ -4,7 +4,7 @@
 mod common;
 
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
@@ -14,8 +14,8 @@ use futures_core::Stream;
 use volary::prelude::*;
 use volary::routing::*;
 use volary::{
-    ActorFailed, Arriving, Baggage, DeadLetter, DeadReason, Departing, Interceptor, MailboxKind, Missed, Passivation,
-    Sample, SubscriptionOptions, Telemetry, TelemetrySink, Verdict,
+    ActorFailed, Arriving, Baggage, DeadLetter, DeadReason, Departing, Handled, Interceptor, MailboxKind, Missed,
+    Outcome, Passivation, Sample, SubscriptionOptions, Telemetry, TelemetrySink, Verdict,
 };
 
 const MS: Duration = Duration::from_millis(1);
@@ -274,6 +274,72 @@ fn l28_a_layer_that_panics_on_the_news_of_its_panics_comes_to_rest() {
         calm(&system).await;
         let faults = system.metrics().faults;
         assert!(faults <= 2, "{faults} panics of one message");
+        system.stop().await.unwrap();
+    });
+}
+
+/// How many messages it has let pass that are not over.
+#[derive(Default)]
+struct InFlight {
+    now: AtomicI64,
+    refused: AtomicU64,
+}
+
+impl Interceptor for InFlight {
+    fn receiving(&self, _: &Arriving<'_>) -> Verdict {
+        self.now.fetch_add(1, Ordering::SeqCst);
+        Verdict::Pass
+    }
+    fn handled(&self, handled: &Handled<'_>) {
+        self.now.fetch_sub(1, Ordering::SeqCst);
+        if matches!(handled.outcome(), Outcome::Refused("no items")) {
+            self.refused.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}
+
+struct NoItems;
+impl Interceptor for NoItems {
+    fn receiving(&self, message: &Arriving<'_>) -> Verdict {
+        if message.message().is::<Item>() {
+            Verdict::Refuse("no items")
+        } else {
+            Verdict::Pass
+        }
+    }
+}
+
+#[test]
+fn l28_a_layer_hears_the_end_of_everything_that_it_let_pass() {
+    seeds(|env| async move {
+        let (everywhere, own) = (Arc::new(InFlight::default()), Arc::new(InFlight::default()));
+        let system = builder("sim").environment(env.clone()).intercept(everywhere.clone());
+        let system = system.start().await.unwrap();
+        let log = Log::new();
+        let props = Props::new()
+            .intercept(own.clone())
+            .intercept(NoItems)
+            .intercept(own.clone());
+        let actor = system.spawn(reader(&log)).props(props).await.unwrap();
+        actor.ask(Item(1)).await.unwrap_err();
+        actor.tell(Nap(Duration::from_secs(60))).unwrap();
+        calm(&system).await;
+        assert_eq!(
+            (everywhere.now.load(Ordering::SeqCst), own.now.load(Ordering::SeqCst)),
+            (1, 2)
+        );
+        actor.kill();
+        actor.terminated().await;
+        assert_eq!(
+            (everywhere.now.load(Ordering::SeqCst), own.now.load(Ordering::SeqCst)),
+            (0, 0)
+        );
+        let refused = (
+            everywhere.refused.load(Ordering::SeqCst),
+            own.refused.load(Ordering::SeqCst),
+        );
+        assert_eq!(refused, (1, 1));
+        assert!(log.is_empty());
         system.stop().await.unwrap();
     });
 }

@@ -3,7 +3,7 @@
 //! measured. A handler that suspends takes all of this along in its frame.
 
 use std::num::NonZeroU64;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::header::Header;
 use super::typed::RunFn;
@@ -157,8 +157,31 @@ impl Served {
             asked,
             baggage: &self.carried.baggage,
         };
-        cell.system().layers().receiving(&arriving)?;
-        cell.layers().map_or(Ok(()), |own| own.receiving(&arriving))
+        let everywhere = cell.system().layers();
+        if let Err((passed, reason)) = everywhere.receiving(&arriving) {
+            everywhere.first_handled(passed, &self.seen(cell, Duration::ZERO, Outcome::Refused(reason)));
+            return Err(reason);
+        }
+        if let Some(own) = cell.layers()
+            && let Err((passed, reason)) = own.receiving(&arriving)
+        {
+            let refused = self.seen(cell, Duration::ZERO, Outcome::Refused(reason));
+            own.first_handled(passed, &refused);
+            everywhere.handled(&refused);
+            return Err(reason);
+        }
+        Ok(())
+    }
+
+    fn seen<'a>(&'a self, cell: &'a Header, took: Duration, outcome: Outcome<'a>) -> Handled<'a> {
+        Handled {
+            type_name: self.message_type,
+            sender: ActorId::from_raw(self.sender),
+            receiver: cell,
+            baggage: &self.carried.baggage,
+            took,
+            outcome,
+        }
     }
 
     /// The handling is over.
@@ -166,14 +189,7 @@ impl Served {
         let system = cell.system();
         let took = system.now().since(self.begun);
         if self.layered {
-            let handled = Handled {
-                type_name: self.message_type,
-                sender: ActorId::from_raw(self.sender),
-                receiver: cell,
-                baggage: &self.carried.baggage,
-                took,
-                outcome,
-            };
+            let handled = self.seen(cell, took, outcome);
             if let Some(own) = cell.layers() {
                 own.handled(&handled);
             }

@@ -78,7 +78,9 @@ pub trait Interceptor: Send + Sync + 'static {
         Verdict::Pass
     }
 
-    /// The handling of a message that was let pass is over.
+    /// The handling of a message that this layer has let pass is over, or a layer further in has refused it. Comes exactly
+    /// once for each [`Verdict::Pass`] of [`receiving`](Interceptor::receiving), so that what was counted there can be
+    /// counted back here.
     fn handled(&self, handled: &Handled<'_>) {
         let _ = handled;
     }

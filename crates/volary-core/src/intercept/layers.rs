@@ -30,16 +30,22 @@ impl Layers {
             .try_for_each(|layer| judge(cell, name, || layer.sending(message)))
     }
 
-    pub(crate) fn receiving(&self, message: &Arriving<'_>) -> Result<(), &'static str> {
+    /// Refused: how many had let it pass, and why it goes no further.
+    pub(crate) fn receiving(&self, message: &Arriving<'_>) -> Result<(), (usize, &'static str)> {
         let (cell, name) = (message.receiver, message.type_name);
-        self.0
-            .iter()
-            .try_for_each(|layer| judge(cell, name, || layer.receiving(message)))
+        self.0.iter().enumerate().try_for_each(|(passed, layer)| {
+            judge(cell, name, || layer.receiving(message)).map_err(|reason| (passed, reason))
+        })
     }
 
     /// Tells them that it is over, innermost first.
     pub(crate) fn handled(&self, handled: &Handled<'_>) {
-        for layer in self.0.iter().rev() {
+        self.first_handled(self.0.len(), handled);
+    }
+
+    /// Tells so many, counted from the outermost, that it is over.
+    pub(crate) fn first_handled(&self, count: usize, handled: &Handled<'_>) {
+        for layer in self.0[..count].iter().rev() {
             report(handled.receiver, handled.type_name, contain(|| layer.handled(handled)));
         }
     }

@@ -232,6 +232,8 @@ pub enum Outcome<'a> {
     Faulted(&'a Fault),
     /// The handler was dropped where it waited: its actor was stopped or killed.
     Cancelled,
+    /// It was not handled: a layer further in refused it, for this reason.
+    Refused(&'static str),
 }
 
 /// A message whose handling is over.
