@@ -96,8 +96,10 @@ fn l25_a_race_ends_when_its_asker_has_gone() {
     });
 }
 
+type Change = Box<dyn FnOnce() + Send>;
+
 /// Lets a test change the router while a message is being copied.
-struct Slow(Arc<Mutex<Option<Box<dyn FnOnce() + Send>>>>);
+struct Slow(Arc<Mutex<Option<Change>>>);
 
 impl Message for Slow {
     type Reply = ();
