@@ -11,7 +11,7 @@ use std::time::Duration;
 use common::*;
 use volary::prelude::*;
 use volary::routing::*;
-use volary::{Router, TellError};
+use volary::{Passivation, Router, TellError};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -69,6 +69,28 @@ fn l25_a_routee_that_crashes_while_it_drains_still_finishes() {
         assert_eq!(count.get(), 6);
         assert_eq!(system.metrics().dead_letters, 0);
         assert_eq!(router.routees().len(), 1, "{:?}", router.routees());
+        system.stop().await.unwrap();
+    });
+}
+
+#[test]
+fn l25_routees_that_sleep_are_woken_by_mail_and_leave_when_told() {
+    seeds(|env| async move {
+        let system = simulated(&env).await;
+        let count = Count::default();
+        let sleepy = Props::new().passivation(Passivation::after(10 * MS));
+        let router = system.router(RoundRobin, count.pool(4).props(sleepy)).await.unwrap();
+        system.sleep(Duration::from_secs(1)).await;
+        assert!(router.routees().iter().all(|routee| routee.status.asleep));
+        (0..8).for_each(|_| router.tell(Job(MS)).unwrap());
+        system.sleep(Duration::from_secs(1)).await;
+        assert_eq!(count.get(), 8);
+        assert_eq!(router.resize(2).await.unwrap(), 2);
+        system.sleep(Duration::from_secs(1)).await;
+        assert_eq!(router.routees().len(), 2, "{:?}", router.routees());
+        router.drain();
+        router.terminated().await;
+        assert_eq!((router.lost(), system.metrics().dead_letters), (0, 0));
         system.stop().await.unwrap();
     });
 }

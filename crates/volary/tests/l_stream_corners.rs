@@ -189,6 +189,64 @@ impl Inner {
     }
 }
 
+struct Porter {
+    inner: ActorRef<Inner>,
+}
+#[actor]
+impl Porter {
+    fn carry(&mut self, number: u64, reply: ReplyTo<()>) {
+        let _ = self.inner.forward(Look { number }, reply);
+    }
+    fn change(&mut self, ctx: &mut Context<Self>) {
+        async fn late(porter: &mut Porter, carry: Carry, ctx: &mut Context<Porter>) -> Result<(), Failure> {
+            ctx.sleep(MS).await;
+            porter.inner.ask(Look { number: carry.number }).await.or_fault()?;
+            Ok(())
+        }
+        ctx.becomes(late);
+    }
+}
+
+#[test]
+fn l29_baggage_goes_through_forwards_behaviours_and_sleep() {
+    seeds(|env| async move {
+        let system = simulated(&env).await;
+        let log = Log::new();
+        let sleepy = || Props::new().passivation(Passivation::after(10 * MS));
+        let writes = log.clone();
+        let inner = system
+            .spawn(move || Inner(writes.clone()))
+            .props(sleepy())
+            .await
+            .unwrap();
+        let porter = system
+            .spawn(move || Porter { inner: inner.clone() })
+            .props(sleepy())
+            .await
+            .unwrap();
+        let ada = Baggage::new().with_header("user", "ada").unwrap();
+        ada.clone()
+            .around(async { porter.ask(Carry { number: 1 }).await.unwrap() })
+            .await;
+        system.sleep(100 * MS).await;
+        assert!(porter.status().asleep);
+        ada.clone()
+            .around(async { porter.ask(Carry { number: 2 }).await.unwrap() })
+            .await;
+        porter.ask(Carry { number: 3 }).await.unwrap();
+        porter.ask(Change).await.unwrap();
+        ada.clone()
+            .around(async { porter.ask(Carry { number: 4 }).await.unwrap() })
+            .await;
+        porter.ask(Carry { number: 5 }).await.unwrap();
+        assert_eq!(
+            log.all(),
+            ["1: Some(3)", "2: Some(3)", "3: None", "4: Some(3)", "5: None"]
+        );
+        system.stop().await.unwrap();
+    });
+}
+
 struct Outer(ActorRef<Inner>);
 #[actor]
 impl Outer {
