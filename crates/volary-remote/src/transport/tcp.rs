@@ -15,6 +15,7 @@ use super::{BoxFuture, Connection, Listener, Transport};
 #[derive(Debug, Default, Clone)]
 pub struct Tcp(());
 
+#[expect(clippy::disallowed_methods, reason = "a transport is where sockets are")]
 impl Transport for Tcp {
     fn listen<'a>(&'a self, at: &'a str) -> BoxFuture<'a, io::Result<Box<dyn Listener>>> {
         Box::pin(async move {
