@@ -28,8 +28,8 @@ impl Settled {
         if number <= self.up_to {
             return self.unsaid;
         }
-        self.unsaid += 1;
         if number == self.up_to + 1 && self.beyond.is_empty() {
+            self.unsaid += 1;
             self.up_to = number; // nearly always
             return self.unsaid;
         }
@@ -43,6 +43,7 @@ impl Settled {
             Some((first, last)) if last + 1 == number => first,
             _ => number,
         };
+        self.unsaid += 1;
         let last = self.beyond.remove(&(number + 1)).unwrap_or(number);
         self.beyond.insert(first, last);
         if let Some((&first, &last)) = self.beyond.first_key_value()
