@@ -38,9 +38,10 @@ pub mod tree;
 
 pub use actor::{
     Actor, AsyncFnActor, Behaviour, Context, Continued, Dispatcher, Failure, Fault, FnActor, ForbiddenChange, Fsm,
-    FsmState, Handler, Input, IntoFailure, Message, OrFault, Origin, Passage, PendingRequest, Pipe, PipeError, Product,
-    Props, ReceiveTimeout, Reentrancy, Rejection, Request, RequestError, Respond, StashFull, Stashed, StateChange,
-    StateTimeout, SyncHandler, Tap, Task, Unhandled, async_function, function, unhandled,
+    FsmState, Handler, Input, IntoFailure, MailboxDescription, Message, OrFault, Origin, Passage, PendingRequest, Pipe,
+    PipeError, Product, Props, PropsDescription, ReceiveTimeout, Reentrancy, Rejection, Request, RequestError, Respond,
+    StashFull, Stashed, StateChange, StateTimeout, SyncHandler, Tap, Task, UndescribableProps, Unhandled,
+    async_function, function, unhandled,
 };
 pub use baggage::{
     Baggage, HeaderError, Headers, MAX_HEADER_BYTES, MAX_HEADERS, TraceContext, TraceParseError, WithBaggage,
@@ -69,7 +70,9 @@ pub use scheduler::{Schedule, ScheduleError, ScheduleFailed, ScheduleId, Schedul
 pub use streams::{
     ActorSink, Attach, Attached, StreamClosed, StreamEnd, StreamError, StreamReply, Streaming, TrySendItemError,
 };
-pub use supervision::{Backoff, ChildrenPolicy, Directive, Strategy, Supervision, SupervisionError};
+pub use supervision::{
+    Backoff, ChildrenPolicy, Directive, RuleForType, Strategy, Supervision, SupervisionDescription, SupervisionError,
+};
 pub use system::settings;
 pub use system::shutdown::{
     self, CutShort, HookError, HookHandle, HookOutcome, HookRecovery, PhaseError, PhasePlace, Readiness, ShutdownHook,

@@ -41,6 +41,15 @@ pub enum RemoteStartError {
     /// A message or kind cannot be registered.
     #[error(transparent)]
     Register(#[from] RegisterError),
+    /// Two factories are for one kind: give one.
+    #[error("{kind} was made spawnable twice")]
+    SpawnableTwice {
+        /// Which kind.
+        kind: &'static str,
+    },
+    /// A dependency cannot be registered.
+    #[error(transparent)]
+    Dependency(#[from] volary_core::DependencyError),
     /// The system has remoting already.
     #[error("the system has remoting already")]
     Twice,

@@ -8,12 +8,15 @@
 //!
 //! A node has one association (`peer`) per peer: what is on its way there, what was not confirmed yet, and which
 //! actors there are known here. A link (`link`) is one connection of it, which comes and goes. [`transport`] says what
-//! a connection is. Frames and codecs are those of `volary-wire`.
+//! a connection is, `operations` what nodes ask of each other beside messages. Frames and codecs are those of
+//! `volary-wire`.
 #![forbid(unsafe_code)]
 
 mod backoff;
 mod error;
+mod event;
 mod link;
+mod operations;
 mod options;
 mod outlet;
 mod peer;
@@ -21,6 +24,11 @@ mod remote;
 pub mod transport;
 
 pub use error::RemoteStartError;
+pub use event::PeerEvent;
+pub use operations::{
+    ActorKind, ActorMetrics, Argument, Children, NodeMetrics, OperationError, RemoteNode, RemoteSpawn,
+    RemoteSpawnError, Rights,
+};
 pub use options::RemoteOptions;
 pub use peer::PeerReading;
-pub use remote::{PeerEvent, Remote, RemoteBuilder};
+pub use remote::{Remote, RemoteBuilder};

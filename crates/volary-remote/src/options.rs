@@ -71,6 +71,8 @@ options! {
     silence: Duration = Duration::from_secs(5);
     /// For how long a peer may be unreachable before those who watch its actors hear that they are lost.
     lost_after: Duration = Duration::from_secs(15);
+    /// How long an operation on another node may take, the making of a connection included.
+    operation_timeout: Duration = Duration::from_secs(10);
     /// How many connections may be in their handshake at a time.
     handshakes: usize = 256;
 }
@@ -104,6 +106,7 @@ impl RemoteOptions {
             ("heartbeat", self.heartbeat),
             ("silence", self.silence),
             ("lost_after", self.lost_after),
+            ("operation_timeout", self.operation_timeout),
         ];
         for (option, time) in times {
             if time.is_zero() {

@@ -8,6 +8,7 @@ use volary_core::foreign::{Errand, Outlet, Parcel, Undeliverable};
 use volary_core::{ActorId, Resolving};
 use volary_wire::native::{Frame, Metadata, Name, Operation, TraceContext, Watch};
 
+use crate::operations::{OperationName, actor_request};
 use crate::peer::{Peer, Shipment};
 
 pub(crate) struct PeerOutlet {
@@ -79,18 +80,18 @@ impl Outlet for PeerOutlet {
                 peer.known.lock().set_watched(&self.address, false);
                 return peer.write_in_order(&Frame::Unwatch(watch(&self.address)));
             }
-            Errand::Stop => "stop",
-            Errand::Drain => "drain",
-            Errand::Kill => "kill",
-            Errand::Restart => "restart",
-            Errand::Reinstate => "reinstate",
-            Errand::Passivate => "passivate",
+            Errand::Stop => OperationName::Stop,
+            Errand::Drain => OperationName::Drain,
+            Errand::Kill => OperationName::Kill,
+            Errand::Restart => OperationName::Restart,
+            Errand::Reinstate => OperationName::Reinstate,
+            Errand::Passivate => OperationName::Passivate,
             _ => return,
         };
         peer.write_in_order(&Frame::Operation(Operation {
             correlation: 0,
-            name: name.into(),
-            payload: self.address.as_bytes().to_vec().into(),
+            name: name.as_str().into(),
+            payload: actor_request(&self.address),
         }));
     }
 }

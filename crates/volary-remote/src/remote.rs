@@ -2,52 +2,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::*};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, UNIX_EPOCH};
 
-use bytes::Bytes;
 use parking_lot::Mutex;
-use tokio::sync::oneshot;
 use volary_core::foreign::{Abroad, StandIn};
 use volary_core::tree::Node;
 use volary_core::{
-    ActorId, ActorRef, ActorSystem, Address, AnyRef, Message, Recipient, RemoteError, Resolver, ShutdownHook, Target,
-    shutdown,
+    ActorId, ActorRef, ActorSystem, Address, AnyRef, Dependency, Fault, Message, Recipient, Resolver, ShutdownHook,
+    Target, shutdown,
 };
-use volary_wire::native::{Answer, Frame, Goodbye, GoodbyeReason, Operation, RefuseReason};
-use volary_wire::{RegisterError, Registry, RemoteActor, Wire};
+use volary_wire::native::{Frame, Goodbye, GoodbyeReason, RefuseReason};
+use volary_wire::{Registry, RemoteActor, Wire};
 
 use crate::error::RemoteStartError;
+use crate::event::PeerEvent;
 use crate::link::{self, Closing, Greeting, Link};
+use crate::operations::{Argument, OperationError, RemoteNode, RemoteSpawn, Rights, RightsOf, Spawnables, Waiting};
 use crate::options::RemoteOptions;
 use crate::peer::{Peer, PeerReading};
 use crate::transport::{Connection, Listener, Tcp, Transport};
-
-/// Something happened to the connection with a peer; published on the event stream.
-///
-/// ```
-/// # use volary_remote::PeerEvent;
-/// # fn f(system: &volary_core::ActorSystem) {
-/// let events = system.events().subscribe::<PeerEvent>();
-/// # }
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PeerEvent {
-    /// There is a connection.
-    Connected {
-        /// `host:port`.
-        node: String,
-    },
-    /// A message from there was not delivered; said once for each reason.
-    Refused {
-        /// `host:port`.
-        node: String,
-        /// Why.
-        why: String,
-    },
-}
 
 /// What all associations of a node share.
 pub(crate) struct Shared {
@@ -66,8 +41,11 @@ pub(crate) struct Shared {
     links: Mutex<BTreeMap<String, Arc<Link>>>,
     /// Peers that are being dialled just now.
     dialling: Mutex<BTreeSet<String>>,
-    operations: Mutex<BTreeMap<u64, oneshot::Sender<Answer>>>,
-    next_operation: AtomicU64,
+    pub(crate) spawnables: Spawnables,
+    pub(crate) rights: RightsOf,
+    pub(crate) waiting: Waiting,
+    /// How many actors are starting at the wish of others.
+    pub(crate) starting: AtomicUsize,
     stopping: AtomicBool,
     closing: Closing,
     /// Reasons for refusals that were said.
@@ -141,7 +119,7 @@ impl Shared {
         }
         let link = Link::start(peer, greeting);
         self.links.lock().insert(peer.node.clone(), link);
-        self.system.events().publish(PeerEvent::Connected {
+        self.publish(PeerEvent::Connected {
             node: peer.node.clone(),
         });
         peer.look.notify_one();
@@ -217,49 +195,18 @@ impl Shared {
             }
         }
         tracing::warn!(node, why, "a message from another node was not delivered");
-        self.system.events().publish(PeerEvent::Refused {
+        self.publish(PeerEvent::Refused {
             node: node.to_owned(),
             why: why.to_owned(),
         });
     }
 
-    /// Does what another node asks for; the status and what there is to say.
-    pub(crate) fn operate(&self, name: &str, payload: &[u8]) -> (u8, Bytes) {
-        let find = || self.local(&std::str::from_utf8(payload).ok()?.parse().ok()?);
-        match name {
-            "lookup" => match find() {
-                Some(actor) => {
-                    let address = self.resolver.outside_address(&actor.address());
-                    (OK, address.to_string().into_bytes().into())
-                }
-                None => (NOBODY, Bytes::new()),
-            },
-            "kinds" => {
-                let kinds: Vec<&str> = self.registry.kinds().map(|kind| &*kind.name).collect();
-                (OK, kinds.join("\n").into_bytes().into())
-            }
-            "stop" | "drain" | "kill" | "restart" | "reinstate" | "passivate" => {
-                let Some(actor) = find() else {
-                    return (NOBODY, Bytes::new());
-                };
-                match name {
-                    "stop" => actor.stop(),
-                    "drain" => actor.drain(),
-                    "kill" => actor.kill(),
-                    "restart" => actor.restart(),
-                    "reinstate" => actor.reinstate(),
-                    _ => actor.passivate(),
-                }
-                (OK, Bytes::new())
-            }
-            _ => (UNKNOWN, Bytes::new()),
-        }
+    pub(crate) fn peer_count(&self) -> usize {
+        self.peers.lock().len()
     }
 
-    pub(crate) fn operation_answered(&self, _node: &str, answer: Answer) {
-        if let Some(waiting) = self.operations.lock().remove(&answer.correlation) {
-            let _ = waiting.send(answer);
-        }
+    pub(crate) fn publish(&self, event: PeerEvent) {
+        self.system.events().publish(event);
     }
 
     /// Nothing is taken or sent any more. Peers hear goodbye.
@@ -285,7 +232,7 @@ impl Shared {
             peer.close();
             peer.forget(volary_core::DeadReason::Unreachable);
         }
-        self.operations.lock().clear();
+        self.waiting.clear();
     }
 
     /// Whether everything that was to be written is.
@@ -296,10 +243,6 @@ impl Shared {
         })
     }
 }
-
-const OK: u8 = 0;
-const NOBODY: u8 = 1;
-const UNKNOWN: u8 = 2;
 
 struct Reach(Weak<Shared>);
 
@@ -339,6 +282,8 @@ impl Remote {
         RemoteBuilder {
             registry: Registry::new(),
             failed: None,
+            spawnables: Spawnables::default(),
+            rights: RightsOf::new(|_| Rights::all()),
             options: RemoteOptions::new(),
             transport: Box::new(Tcp::default()),
             cluster: String::new(),
@@ -398,70 +343,56 @@ impl Remote {
         self.0.system.find(address)?.recipient()
     }
 
-    /// The address of whoever lives at a path of another node now, with its uid. Cancel safe.
+    /// Another node, to ask it what lives there and to change that.
     ///
     /// ```
-    /// # async fn f(remote: &volary_remote::Remote) -> Result<(), volary_core::RemoteError> {
-    /// let alice = remote.lookup("10.0.0.7:4242", "volary://bank@10.0.0.7:4242/user/alice").await?;
+    /// # async fn f(remote: &volary_remote::Remote) -> Result<(), volary_remote::OperationError> {
+    /// println!("{:?}", remote.at("10.0.0.7:4242").kinds().await?);
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn at(&self, node: impl Into<String>) -> RemoteNode {
+        RemoteNode::new(self.clone(), node.into())
+    }
+
+    /// The address of whoever lives somewhere on another node now, with its uid; see [`RemoteNode::lookup`]. Cancel
+    /// safe.
+    ///
+    /// ```
+    /// # async fn f(remote: &volary_remote::Remote) -> Result<(), volary_remote::OperationError> {
+    /// let alice = remote.lookup("10.0.0.7:4242", "/user/alice").await?;
     /// # Ok(()) }
     /// ```
     ///
     /// # Errors
-    /// If the node cannot be reached in time.
-    pub async fn lookup(&self, node: &str, address: &str) -> Result<Option<Address>, RemoteError> {
-        let answer = self.operate(node, "lookup", address.as_bytes().to_vec()).await?;
-        let text = String::from_utf8_lossy(&answer.payload).into_owned();
-        Ok((answer.status == OK).then(|| text.parse().ok()).flatten())
+    /// If the node could not be asked.
+    pub async fn lookup(&self, node: &str, who: &str) -> Result<Option<Address>, OperationError> {
+        self.at(node).lookup(who).await
     }
 
-    /// The kinds of actors that a node takes messages for. Cancel safe.
+    /// The kinds of actors that a node takes messages for; see [`RemoteNode::kinds`]. Cancel safe.
     ///
     /// ```
-    /// # async fn f(remote: &volary_remote::Remote) -> Result<(), volary_core::RemoteError> {
+    /// # async fn f(remote: &volary_remote::Remote) -> Result<(), volary_remote::OperationError> {
     /// println!("{:?}", remote.kinds("10.0.0.7:4242").await?);
     /// # Ok(()) }
     /// ```
     ///
     /// # Errors
-    /// If the node cannot be reached in time.
-    pub async fn kinds(&self, node: &str) -> Result<Vec<String>, RemoteError> {
-        let answer = self.operate(node, "kinds", Vec::new()).await?;
-        let text = String::from_utf8_lossy(&answer.payload).into_owned();
-        Ok(text.lines().map(str::to_owned).collect())
+    /// If the node could not be asked.
+    pub async fn kinds(&self, node: &str) -> Result<Vec<String>, OperationError> {
+        self.at(node).kinds().await
     }
 
-    async fn operate(&self, node: &str, name: &str, payload: Vec<u8>) -> Result<Answer, RemoteError> {
-        let shared = &self.0;
-        let unreachable = |why: &str| RemoteError::Unreachable {
-            node: node.to_owned(),
-            why: why.to_owned(),
-        };
-        let peer = shared
-            .peer(node)
-            .ok_or_else(|| unreachable("it is this node, or we are stopping"))?;
-        let correlation = shared.next_operation.fetch_add(1, Relaxed);
-        let (send, answer) = oneshot::channel();
-        shared.operations.lock().insert(correlation, send);
-        let operation = Frame::Operation(Operation {
-            correlation,
-            name: name.into(),
-            payload: payload.into(),
-        });
-        let waited = link::within(&shared.system, shared.options.connect_timeout, async {
-            while !peer.outbound.lock().is_connected() {
-                peer.want_connection();
-                shared.system.sleep(Duration::from_millis(5)).await;
-            }
-            peer.write_in_order(&operation);
-            answer.await
-        })
-        .await;
-        shared.operations.lock().remove(&correlation);
-        match waited {
-            Some(Ok(answer)) => Ok(answer),
-            Some(Err(_)) => Err(unreachable("we are stopping")),
-            None => Err(unreachable("no answer came in time")),
-        }
+    /// Begins to start an actor on a node, under a name; see [`RemoteNode::spawn`].
+    ///
+    /// See [`RemoteSpawn`] for an example.
+    pub fn spawn<A: RemoteActor>(&self, node: impl Into<String>, name: impl Into<String>) -> RemoteSpawn<A> {
+        self.at(node).spawn(name)
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.0
     }
 
     /// What came from and went to each peer.
@@ -487,7 +418,9 @@ impl fmt::Debug for Remote {
 #[must_use = "remoting is started by `start(..).await`"]
 pub struct RemoteBuilder {
     registry: Registry,
-    failed: Option<RegisterError>,
+    failed: Option<RemoteStartError>,
+    spawnables: Spawnables,
+    rights: RightsOf,
     options: RemoteOptions,
     transport: Box<dyn Transport>,
     cluster: String,
@@ -505,7 +438,7 @@ impl RemoteBuilder {
     /// # }
     /// ```
     pub fn kind<A: RemoteActor>(mut self) -> Self {
-        let failed = self.registry.kind::<A>().err();
+        let failed = self.registry.kind::<A>().err().map(RemoteStartError::from);
         self.failed = self.failed.or(failed);
         self
     }
@@ -519,8 +452,60 @@ impl RemoteBuilder {
     /// # }
     /// ```
     pub fn message<M: Wire>(mut self) -> Self {
-        let failed = self.registry.message::<M>().err();
+        let failed = self.registry.message::<M>().err().map(RemoteStartError::from);
         self.failed = self.failed.or(failed);
+        self
+    }
+
+    /// Lets other nodes start actors of this kind, and send them what it lists. The factory is given what came along;
+    /// it is called again for each restart. Who may, [`rights`](RemoteBuilder::rights) say.
+    ///
+    /// ```
+    /// # use volary_remote::Remote;
+    /// # fn f<Account: volary_wire::RemoteActor>(open: fn(&[u8]) -> Result<Account, volary_core::Fault>) {
+    /// let builder = Remote::builder().spawnable::<Account>(move |argument| open(argument.bytes()));
+    /// # }
+    /// ```
+    pub fn spawnable<A: RemoteActor>(
+        mut self,
+        factory: impl Fn(&Argument) -> Result<A, Fault> + Send + Sync + 'static,
+    ) -> Self {
+        let kind = A::KIND;
+        let is_new = self.spawnables.add::<A>(factory);
+        let failed = (!is_new).then_some(RemoteStartError::SpawnableTwice { kind });
+        self.failed = self.failed.or(failed);
+        self
+    }
+
+    /// Lets actors that other nodes start be given dependencies of this kind.
+    ///
+    /// ```
+    /// # use volary_remote::Remote;
+    /// # fn f<Database: volary_core::Dependency>() {
+    /// let builder = Remote::builder().dependency::<Database>();
+    /// # }
+    /// ```
+    pub fn dependency<D: Dependency>(mut self) -> Self {
+        let failed = self.spawnables.dependencies.add::<D>().err();
+        self.failed = self.failed.or(failed.map(RemoteStartError::from));
+        self
+    }
+
+    /// Says what each peer, a `host:port`, may ask for. Everything, unless this is said; what can be started is
+    /// bounded by what is [`spawnable`](RemoteBuilder::spawnable).
+    ///
+    /// Without encryption a peer can say that it is another: then this keeps order, but nobody out.
+    ///
+    /// ```
+    /// # use volary_remote::{Remote, Rights};
+    /// let builder = Remote::builder().rights(|peer| match peer {
+    ///     "10.0.0.1:4242" => Rights::all(),
+    ///     _ => Rights::none().inspect(),
+    /// });
+    /// # let _ = builder;
+    /// ```
+    pub fn rights(mut self, rights: impl Fn(&str) -> Rights + Send + Sync + 'static) -> Self {
+        self.rights = RightsOf::new(rights);
         self
     }
 
@@ -588,10 +573,11 @@ impl RemoteBuilder {
     ///
     /// # Errors
     /// The step that failed; nothing is left running.
-    pub async fn start(self, system: &ActorSystem, at: &str) -> Result<Remote, RemoteStartError> {
+    pub async fn start(mut self, system: &ActorSystem, at: &str) -> Result<Remote, RemoteStartError> {
         if let Some(error) = self.failed {
-            return Err(error.into());
+            return Err(error);
         }
+        self.spawnables.register(&mut self.registry)?;
         self.options.check()?;
         let (listen_host, _) = at.rsplit_once(':').ok_or_else(|| RemoteStartError::Address {
             at: at.to_owned(),
@@ -633,8 +619,10 @@ impl RemoteBuilder {
             peers: Mutex::default(),
             links: Mutex::default(),
             dialling: Mutex::default(),
-            operations: Mutex::default(),
-            next_operation: AtomicU64::new(1),
+            spawnables: self.spawnables,
+            rights: self.rights,
+            waiting: Waiting::default(),
+            starting: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
             closing: Closing::default(),
             said: Mutex::default(),

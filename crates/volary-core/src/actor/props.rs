@@ -165,6 +165,19 @@ impl Props {
         self
     }
 
+    /// One of the dependencies.
+    ///
+    /// ```
+    /// # use volary_core::{Dependency, Props};
+    /// # fn f<Database: Dependency>(props: &Props) {
+    /// let database = props.find_dependency::<Database>();
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn find_dependency<D: Dependency>(&self) -> Option<Arc<D>> {
+        self.dependencies.as_ref()?.get()
+    }
+
     /// The dependencies as bytes, for another machine.
     ///
     /// ```

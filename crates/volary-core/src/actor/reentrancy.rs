@@ -78,6 +78,31 @@ impl Reentrancy {
         self
     }
 
+    /// Whether the actor can make no requests.
+    ///
+    /// ```
+    /// # use volary_core::Reentrancy;
+    /// assert!(Reentrancy::off().is_off());
+    /// assert!(Reentrancy::hold_others().holds_others());
+    /// assert_eq!(Reentrancy::all().at_most(7).most(), 7);
+    /// ```
+    #[must_use]
+    pub const fn is_off(&self) -> bool {
+        matches!(self.mode, Mode::Off)
+    }
+
+    /// Whether other messages wait while answers are due; see [`is_off`](Reentrancy::is_off).
+    #[must_use]
+    pub const fn holds_others(&self) -> bool {
+        matches!(self.mode, Mode::HoldOthers)
+    }
+
+    /// How many requests may be in flight; see [`is_off`](Reentrancy::is_off).
+    #[must_use]
+    pub const fn most(&self) -> usize {
+        self.in_flight
+    }
+
     pub(crate) fn validate(&self) -> Result<(), SpawnError> {
         if self.mode == Mode::Off || (1..=MOST).contains(&self.in_flight) {
             return Ok(());

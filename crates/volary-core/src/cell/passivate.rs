@@ -89,6 +89,12 @@ impl Header {
         self.extras_if_any()?.wakefulness.as_ref()
     }
 
+    pub(crate) fn passivation_policy(&self) -> Passivation {
+        self.wakefulness()
+            .map(|wakefulness| wakefulness.policy)
+            .unwrap_or_default()
+    }
+
     /// Whether the actor must note when it was active, for its own sake.
     pub(crate) fn may_passivate(&self) -> bool {
         self.wakefulness().is_some()

@@ -110,6 +110,39 @@ impl Passivation {
         self
     }
 
+    /// Whether the actor may be passivated at all.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_core::Passivation;
+    /// let passivation = Passivation::after(Duration::from_secs(60)).or_after_messages(100).ending();
+    /// assert!(passivation.is_allowed() && passivation.is_ending());
+    /// assert_eq!(passivation.idle(), Some(Duration::from_secs(60)));
+    /// assert_eq!(passivation.messages(), Some(100));
+    /// ```
+    #[must_use]
+    pub const fn is_allowed(&self) -> bool {
+        self.allowed
+    }
+
+    /// After how much time without messages; see [`is_allowed`](Passivation::is_allowed).
+    #[must_use]
+    pub const fn idle(&self) -> Option<Duration> {
+        self.idle
+    }
+
+    /// After how many messages; see [`is_allowed`](Passivation::is_allowed).
+    #[must_use]
+    pub const fn messages(&self) -> Option<u64> {
+        self.messages
+    }
+
+    /// Whether it ends then; see [`is_allowed`](Passivation::is_allowed).
+    #[must_use]
+    pub const fn is_ending(&self) -> bool {
+        self.ends
+    }
+
     pub(crate) fn validate(&self) -> Result<(), SpawnError> {
         let wrong = |value, allowed| {
             Err(SpawnError::Option {

@@ -24,7 +24,7 @@ use crate::tree::{Address, Path};
 /// ```
 #[derive(Clone, PartialEq)]
 pub struct AnyRef {
-    cell: CellRef,
+    pub(super) cell: CellRef,
 }
 
 impl AnyRef {

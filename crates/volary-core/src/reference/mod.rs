@@ -13,6 +13,7 @@ mod departure;
 mod errors;
 pub mod foreign;
 mod id;
+mod inspect;
 mod post;
 mod recipient;
 mod reply_slot;

@@ -12,7 +12,7 @@ use crate::cell::state::{ASLEEP, DEAD, DRAIN, HELD, KILL, PAUSED, SLOW, STOP};
 ///     status.running && !status.slow
 /// }
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ActorStatus {
     /// It handles messages: it has started, and nobody has told it to stop.

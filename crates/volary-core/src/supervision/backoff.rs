@@ -65,6 +65,38 @@ impl Backoff {
         self
     }
 
+    /// The first pause.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_core::Backoff;
+    /// let backoff = Backoff::new(Duration::from_millis(10), Duration::from_secs(1)).jitter(0.5);
+    /// assert_eq!((backoff.first(), backoff.longest()), (Duration::from_millis(10), Duration::from_secs(1)));
+    /// assert_eq!((backoff.jitter_part(), backoff.quiet_time()), (0.5, Duration::from_secs(2)));
+    /// ```
+    #[must_use]
+    pub fn first(&self) -> Duration {
+        self.first
+    }
+
+    /// The longest pause; see [`first`](Backoff::first).
+    #[must_use]
+    pub fn longest(&self) -> Duration {
+        self.longest
+    }
+
+    /// Which part of a pause is left to chance; see [`first`](Backoff::first).
+    #[must_use]
+    pub fn jitter_part(&self) -> f64 {
+        self.jitter
+    }
+
+    /// After how much time without a crash the pauses begin anew; see [`first`](Backoff::first).
+    #[must_use]
+    pub fn quiet_time(&self) -> Duration {
+        self.reset_after
+    }
+
     pub(super) fn validate(&self) -> Result<(), SupervisionError> {
         let wrong = |problem| {
             let setting = "backoff";

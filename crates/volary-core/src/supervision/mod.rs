@@ -5,9 +5,11 @@
 //! (`cell/supervise.rs`).
 
 mod backoff;
+mod description;
 mod history;
 mod policy;
 
 pub use backoff::Backoff;
+pub use description::{RuleForType, SupervisionDescription};
 pub(crate) use history::{History, Verdict};
 pub use policy::{ChildrenPolicy, Directive, Strategy, Supervision, SupervisionError};

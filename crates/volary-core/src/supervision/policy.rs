@@ -96,10 +96,19 @@ pub struct Supervision {
 }
 
 #[derive(Clone)]
-struct Rule {
+pub(super) struct Rule {
     matches: fn(&Fault) -> bool,
-    what: &'static str,
-    directive: Directive,
+    pub(super) what: &'static str,
+    pub(super) directive: Directive,
+}
+
+/// What a rule for panics is called; names of types have a path.
+const PANIC: &str = "panic";
+
+impl Rule {
+    pub(super) fn is_for_panics(&self) -> bool {
+        self.what == PANIC
+    }
 }
 
 impl fmt::Debug for Rule {
@@ -162,7 +171,7 @@ impl Supervision {
     /// let _ = Supervision::new().on_panic(Directive::Escalate);
     /// ```
     pub fn on_panic(self, directive: Directive) -> Self {
-        self.rule(Fault::is_panic, "panic", directive)
+        self.rule(Fault::is_panic, PANIC, directive)
     }
 
     /// What to do about every fault that no rule fits.
@@ -244,6 +253,14 @@ impl Supervision {
     pub(crate) fn directive_for(&self, fault: &Fault) -> Directive {
         let rule = self.rules.iter().find(|rule| (rule.matches)(fault));
         rule.map_or(self.otherwise, |rule| rule.directive)
+    }
+
+    pub(super) fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    pub(super) fn for_the_rest(&self) -> Directive {
+        self.otherwise
     }
 
     pub(crate) fn whom(&self) -> Strategy {

@@ -74,6 +74,21 @@ pub struct ActorInfo {
     pub taken: u64,
 }
 
+impl ActorInfo {
+    pub(crate) fn of(cell: &CellRef, children: usize) -> Self {
+        ActorInfo {
+            path: cell.path(),
+            id: ActorId::of(cell.id),
+            actor_type: (cell.table.actor_name)(),
+            waiting: usize::try_from(cell.log.depth()).unwrap_or(usize::MAX),
+            status: ActorStatus::of(cell),
+            children,
+            stashed: cell.stashed(),
+            taken: cell.log.taken(),
+        }
+    }
+}
+
 impl ActorSystem {
     /// See `__private::abandon`.
     pub(crate) fn abandon(&self) {
@@ -389,16 +404,7 @@ impl ActorSystem {
         let mut all = Vec::new();
         while let Some(cell) = above.pop() {
             let children = cell.children();
-            all.push(ActorInfo {
-                path: cell.path(),
-                id: ActorId::of(cell.id),
-                actor_type: (cell.table.actor_name)(),
-                waiting: usize::try_from(cell.log.depth()).unwrap_or(usize::MAX),
-                status: ActorStatus::of(&cell),
-                children: children.len(),
-                stashed: cell.stashed(),
-                taken: cell.log.taken(),
-            });
+            all.push(ActorInfo::of(&cell, children.len()));
             above.extend(children);
         }
         all

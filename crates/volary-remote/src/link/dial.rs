@@ -8,6 +8,7 @@ use volary_core::DeadReason;
 use super::handshake::{Ungreeted, greet};
 use super::within;
 use crate::backoff::Backoff;
+use crate::event::PeerEvent;
 use crate::peer::Peer;
 
 /// Dials a peer for as long as it is of use, again and again.
@@ -46,6 +47,8 @@ pub(crate) async fn dial(peer: Arc<Peer>) {
         if system.now().since(since) >= options.lost_after {
             tracing::warn!(node = %peer.node, "lost");
             peer.forget(DeadReason::Unreachable);
+            let node = peer.node.clone();
+            shared.publish(PeerEvent::Lost { node });
             missed = None;
             continue;
         }

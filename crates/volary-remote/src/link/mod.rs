@@ -19,6 +19,7 @@ pub(crate) use dial::dial;
 pub(crate) use handshake::{Greeting, accept};
 pub(crate) use until::{Closing, within};
 
+use crate::event::PeerEvent;
 use crate::peer::{Peer, Settled};
 
 /// What the tasks of a connection share.
@@ -61,6 +62,10 @@ impl Link {
             tracing::info!(node = %self.peer.node, why, "disconnected");
             self.peer.disconnected(self.epoch);
             self.answers.clear();
+            let (shared, node) = (&self.peer.shared, self.peer.node.clone());
+            shared.waiting.lost(&node);
+            let why = why.to_owned();
+            shared.publish(PeerEvent::Disconnected { node, why });
         }
     }
 

@@ -9,13 +9,14 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use volary_core::foreign::Arrival;
 use volary_core::{ActorId, Address, AnyRef, Baggage, Resolving, TraceContext};
 use volary_wire::native::{
-    Answer, Assembler, Envelope, Frame, FrameDecoder, InternSpace, InternTable, Limits, Metadata, Name, Operation,
-    Outcome, Reply, Terminated, TerminationCause, Text,
+    Assembler, Envelope, Frame, FrameDecoder, InternSpace, InternTable, Limits, Metadata, Name, Outcome, Reply,
+    Terminated, TerminationCause, Text,
 };
 use volary_wire::{DeliverError, Route};
 
 use super::Link;
 use super::inbox::Inbox;
+use crate::operations::serve;
 use crate::peer::Settled;
 
 /// How many messages are handled before others have their turn.
@@ -141,8 +142,8 @@ impl Inbound {
             Frame::Unwatch(_) | Frame::Credit(_) | Frame::HeartbeatReply { .. } => {}
             Frame::Terminated(terminated) => self.terminated(&terminated),
             Frame::Heartbeat { nonce } => peer.write_first(&Frame::HeartbeatReply { nonce }),
-            Frame::Operation(operation) => self.operate(&operation),
-            Frame::Answer(answer) => peer.shared.operation_answered(&peer.node, answer),
+            Frame::Operation(operation) => serve(&self.link, &operation),
+            Frame::Answer(answer) => peer.shared.waiting.answered(&peer.node, answer),
             Frame::Hello(_) | Frame::Welcome(_) | Frame::Refuse(_) => {
                 return Err("it introduced itself again".to_owned());
             }
@@ -345,18 +346,6 @@ impl Inbound {
         let gone = self.link.peer.known.lock().remove(&address.to_string());
         if let Some(gone) = gone {
             gone.end();
-        }
-    }
-
-    fn operate(&self, operation: &Operation) {
-        let peer = &self.link.peer;
-        let (status, payload) = peer.shared.operate(operation.name.as_str(), &operation.payload);
-        if operation.correlation != 0 {
-            peer.write_in_order(&Frame::Answer(Answer {
-                correlation: operation.correlation,
-                status,
-                payload,
-            }));
         }
     }
 }

@@ -19,6 +19,7 @@ pub(crate) use known::Known;
 pub(crate) use outbound::{Batch, Lost, Outbound, Shipment};
 pub(crate) use settled::Settled;
 
+use crate::event::PeerEvent;
 use crate::outlet::PeerOutlet;
 use crate::remote::Shared;
 
@@ -153,6 +154,16 @@ impl Peer {
         self.to_write.notify_one();
     }
 
+    /// The same; false if there is no connection.
+    pub(crate) fn write_if_connected(&self, frame: &Frame) -> bool {
+        let mut outbound = self.outbound.lock();
+        let connected = outbound.is_connected();
+        outbound.write_in_order(frame);
+        drop(outbound);
+        self.to_write.notify_one();
+        connected
+    }
+
     /// The same, before everything that waits.
     pub(crate) fn write_first(&self, frame: &Frame) {
         self.outbound.lock().write_first(frame);
@@ -165,6 +176,8 @@ impl Peer {
         let before = self.incarnation.swap(incarnation, AcqRel);
         if before != 0 && before != incarnation {
             self.forget(DeadReason::Unreachable);
+            let (node, incarnation) = (self.node.clone(), before);
+            self.shared.publish(PeerEvent::Quarantined { node, incarnation });
         }
         self.counters.connections.fetch_add(1, Relaxed);
         let watched = self.known.lock().watched();

@@ -1,0 +1,90 @@
+//! What can be told of an actor, and started below it, by whoever has no more than an [`AnyRef`] to it.
+//!
+//! Of an actor of another node nothing is known here; remoting asks that node.
+
+use super::any_ref::AnyRef;
+use super::spawn::Spawn;
+use crate::actor::Product;
+use crate::passivation::Passivation;
+use crate::system::ActorInfo;
+
+impl AnyRef {
+    /// What [`ActorSystem::actors`](crate::ActorSystem::actors) says of an actor.
+    ///
+    /// ```
+    /// # fn f(some: &volary_core::AnyRef) {
+    /// println!("{} messages wait for {}", some.info().waiting, some.path());
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn info(&self) -> ActorInfo {
+        ActorInfo::of(&self.cell, self.cell.children().len())
+    }
+
+    /// Whoever it lives below; `None` for the root, and for an actor of another node.
+    ///
+    /// ```
+    /// # fn f(some: &volary_core::AnyRef) { println!("{:?}", some.parent()); }
+    /// ```
+    #[must_use]
+    pub fn parent(&self) -> Option<AnyRef> {
+        self.is_of_this_node()
+            .then(|| self.cell.parent().cloned().map(AnyRef::new))?
+    }
+
+    /// Those who live below it.
+    ///
+    /// ```
+    /// # fn f(some: &volary_core::AnyRef) { println!("{:?}", some.children()); }
+    /// ```
+    #[must_use]
+    pub fn children(&self) -> Vec<AnyRef> {
+        self.cell.children().into_iter().map(AnyRef::new).collect()
+    }
+
+    /// The kinds of what it was given with [`Props::dependency`](crate::Props::dependency).
+    ///
+    /// ```
+    /// # fn f(some: &volary_core::AnyRef) { println!("{:?}", some.dependency_kinds()); }
+    /// ```
+    #[must_use]
+    pub fn dependency_kinds(&self) -> Vec<&'static str> {
+        let extras = self.cell.extras_if_any();
+        let given = extras.and_then(|extras| extras.dependencies.as_ref());
+        given.map_or_else(Vec::new, |given| given.kinds())
+    }
+
+    /// When it lets go of its state.
+    ///
+    /// ```
+    /// # use volary_core::{AnyRef, Passivation};
+    /// # fn f(some: &AnyRef) -> bool {
+    /// some.passivation() == Passivation::never()
+    /// # }
+    /// ```
+    pub fn passivation(&self) -> Passivation {
+        self.cell.passivation_policy()
+    }
+
+    /// Begins to start an actor below this one, from outside. It ends in an error if this one is stopping, asleep, or
+    /// of another node.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, AnyRef, Fault};
+    /// # struct Door; impl Actor for Door {}
+    /// # async fn f(house: &AnyRef) -> Result<(), Fault> {
+    /// let door = house.spawn(|| Door).named("front").await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn spawn<P, F>(&self, factory: F) -> Spawn<F>
+    where
+        P: Product,
+        F: Fn() -> P + Send + Sync + 'static,
+    {
+        Spawn::new(self.is_of_this_node().then(|| self.cell.clone()), factory)
+    }
+
+    fn is_of_this_node(&self) -> bool {
+        self.cell.foreign().is_none()
+    }
+}

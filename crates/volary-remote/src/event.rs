@@ -1,0 +1,65 @@
+//! What the event stream tells of connections.
+
+/// Something happened to the connection with a peer; published on the event stream, through which the transport can be
+/// seen like an actor: whoever subscribes hears of each connection.
+///
+/// ```
+/// # use volary_remote::PeerEvent;
+/// # fn f(system: &volary_core::ActorSystem) {
+/// let events = system.events().subscribe::<PeerEvent>();
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PeerEvent {
+    /// There is a connection.
+    Connected {
+        /// `host:port`.
+        node: String,
+    },
+    /// The connection is gone. What was on it is unconfirmed; a new one is made when it is needed.
+    Disconnected {
+        /// `host:port`.
+        node: String,
+        /// Why.
+        why: String,
+    },
+    /// There was no connection for [`lost_after`](crate::RemoteOptions::lost_after) although one was needed: those who
+    /// watch its actors hear that they are gone.
+    Lost {
+        /// `host:port`.
+        node: String,
+    },
+    /// Another incarnation of the node has come: the one before will never be spoken to again, and its actors are gone.
+    Quarantined {
+        /// `host:port`.
+        node: String,
+        /// The incarnation that was spoken to until now.
+        incarnation: u64,
+    },
+    /// A message from there was not delivered, or an operation not done; said once for each reason.
+    Refused {
+        /// `host:port`.
+        node: String,
+        /// Why.
+        why: String,
+    },
+}
+
+impl PeerEvent {
+    /// Of which node; `host:port`.
+    ///
+    /// ```
+    /// # fn f(event: volary_remote::PeerEvent) { println!("{}", event.node()); }
+    /// ```
+    #[must_use]
+    pub fn node(&self) -> &str {
+        match self {
+            PeerEvent::Connected { node }
+            | PeerEvent::Disconnected { node, .. }
+            | PeerEvent::Lost { node }
+            | PeerEvent::Quarantined { node, .. }
+            | PeerEvent::Refused { node, .. } => node,
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Operations: what one node asks of another beside messages for its actors. Who is there, what is it doing, stop it,
+//! start one.
+//!
+//! ```text
+//!   RemoteNode ──▶ Waiting ──▶ Operation frame ══▶ serve ──▶ rights ──▶ inspect, control or spawn
+//!                     ▲                                                        │
+//!                     └─────────────── Answer frame ◀══════════════════════════┘
+//! ```
+//!
+//! An operation has a name, and a small protobuf message for its particulars, so that nodes of different versions
+//! understand each other: fields are added, never changed. The answer has a status; an operation that a node
+//! does not know is answered as such.
+
+mod argument;
+mod error;
+mod message;
+mod node;
+mod props;
+mod reading;
+mod rights;
+mod serve;
+mod spawn;
+mod spawnable;
+mod waiting;
+
+use std::fmt;
+
+pub use argument::Argument;
+pub use error::{OperationError, RemoteSpawnError};
+pub(crate) use message::actor_request;
+pub use node::RemoteNode;
+pub use reading::{ActorKind, ActorMetrics, Children, NodeMetrics};
+pub use rights::Rights;
+pub(crate) use rights::RightsOf;
+pub(crate) use serve::serve;
+pub use spawn::RemoteSpawn;
+pub(crate) use spawnable::Spawnables;
+pub(crate) use waiting::Waiting;
+
+macro_rules! operations {
+    ($($name:ident = $text:literal needs $right:ident),+ $(,)?) => {
+        /// What can be asked for.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum OperationName { $($name),+ }
+
+        impl OperationName {
+            fn parse(text: &str) -> Option<Self> {
+                match text {
+                    $($text => Some(OperationName::$name),)+
+                    _ => None,
+                }
+            }
+
+            pub(crate) const fn as_str(self) -> &'static str {
+                match self { $(OperationName::$name => $text),+ }
+            }
+
+            /// What a peer needs for it.
+            const fn right(self) -> Rights {
+                match self { $(OperationName::$name => Rights::none().$right()),+ }
+            }
+        }
+    };
+}
+
+operations! {
+    Lookup = "lookup" needs inspect,
+    Kinds = "kinds" needs inspect,
+    Kind = "kind" needs inspect,
+    Parent = "parent" needs inspect,
+    Children = "children" needs inspect,
+    Status = "status" needs inspect,
+    Stash = "stash" needs inspect,
+    Dependencies = "dependencies" needs inspect,
+    Passivation = "passivation" needs inspect,
+    ActorMetrics = "actor-metrics" needs inspect,
+    NodeMetrics = "node-metrics" needs inspect,
+    Stop = "stop" needs control,
+    Drain = "drain" needs control,
+    Kill = "kill" needs control,
+    Restart = "restart" needs control,
+    Reinstate = "reinstate" needs control,
+    Passivate = "passivate" needs control,
+    Spawn = "spawn" needs spawn,
+}
+
+impl fmt::Display for OperationName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What became of an operation, as its answer says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Status {
+    Ok = 0,
+    /// Nobody lives there.
+    Nobody = 1,
+    /// The node does not know the operation.
+    Unknown = 2,
+    /// The peer does not have the right.
+    Forbidden = 3,
+    /// The particulars make no sense.
+    BadRequest = 4,
+    /// It was tried, and did not work.
+    Failed = 5,
+}
+
+impl Status {
+    fn from_wire(number: u8) -> Option<Self> {
+        let all = [
+            Status::Ok,
+            Status::Nobody,
+            Status::Unknown,
+            Status::Forbidden,
+            Status::BadRequest,
+            Status::Failed,
+        ];
+        all.into_iter().find(|status| *status as u8 == number)
+    }
+}
