@@ -5,5 +5,6 @@ use crate::failure::Outcome;
 use crate::invocation::Invocation;
 
 pub(crate) fn run(args: Args) -> Outcome {
-    Invocation::example("volary", "bank", args.rest()).run("bank")
+    let features = ["--features", "remote,postcard"];
+    Invocation::example_with(features, "volary", "bank", args.rest()).run("bank")
 }

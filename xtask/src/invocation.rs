@@ -38,7 +38,20 @@ impl Invocation {
 
     /// A release build of an example of a crate, run with `args`.
     pub(crate) fn example(package: &str, name: &str, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
-        Self::cargo(["run", "--release", "-p", package, "--example", name, "--"]).args(args)
+        Self::example_with([""; 0], package, name, args)
+    }
+
+    /// The same, with options for cargo.
+    pub(crate) fn example_with(
+        options: impl IntoIterator<Item = impl AsRef<OsStr>>,
+        package: &str,
+        name: &str,
+        args: impl IntoIterator<Item = impl AsRef<OsStr>>,
+    ) -> Self {
+        Self::cargo(["run", "--release", "-p", package, "--example", name])
+            .args(options)
+            .arg("--")
+            .args(args)
     }
 
     pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {

@@ -33,7 +33,7 @@ struct Worker {
 #[actor(kind = "test.Worker", remote(Work, Crash))]
 impl Worker {
     #[message(remote = "test.Work", codec = postcard, derive(Serialize, Deserialize))]
-    pub fn work(&mut self, ctx: &mut Context<Self>) -> (String, u64) {
+    fn work(&mut self, ctx: &mut Context<Self>) -> (String, u64) {
         self.done += 1;
         let prefix = ctx.dependency::<Prefix>();
         let word = prefix.map_or_else(|| self.word.clone(), |prefix| format!("{}{}", prefix.0, self.word));
@@ -41,7 +41,7 @@ impl Worker {
     }
 
     #[message(remote = "test.Crash", codec = postcard, derive(Serialize, Deserialize))]
-    pub fn crash(&mut self) -> Result<(), Fault> {
+    fn crash(&mut self) -> Result<(), Fault> {
         Err(Fault::msg("on purpose"))
     }
 }

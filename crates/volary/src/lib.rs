@@ -53,6 +53,7 @@
 //! - `cron`: `Cron`, schedules by the calendar in a time zone, and `Scheduler::cron`. Off unless asked for.
 //! - `wire`: `wire`, messages that travel between nodes, written as Protocol Buffers; `json`, `cbor` and `postcard`
 //!   add the codecs of these names.
+//! - `remote`: `remote`, the same `tell` and `ask` across machines. Off unless asked for.
 //! - `telemetry`: `volary::telemetry`, figures and traces for OpenTelemetry. Off unless asked for.
 //! - `console`: `volary::console`, health, readiness and metrics over HTTP. Off unless asked for.
 #![forbid(unsafe_code)]
@@ -64,6 +65,9 @@ pub use error::{Error, Result};
 #[doc(inline)]
 pub use volary_console as console;
 pub use volary_core::*;
+#[cfg(feature = "remote")]
+#[doc(inline)]
+pub use volary_remote as remote;
 #[cfg(feature = "telemetry")]
 #[doc(inline)]
 pub use volary_telemetry as telemetry;
@@ -288,6 +292,11 @@ pub mod prelude {
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The chapter of the book about remoting, so that its programs are run.
+#[cfg(all(doctest, feature = "remote", feature = "postcard"))]
+#[doc = include_str!("../../../docs/book/src/remoting.md")]
+struct Remoting;
 
 /// The chapter of the book about figures and traces, so that its programs are run.
 #[cfg(all(doctest, feature = "console", feature = "telemetry"))]

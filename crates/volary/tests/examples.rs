@@ -32,11 +32,18 @@ fn program(name: &str) -> PathBuf {
         .join("examples")
         .join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     let crates = package.parent().unwrap();
-    let sources = ["volary/src", "volary-core/src", "volary-macros/src"].map(|source| crates.join(source));
+    let sources = ["volary", "volary-core", "volary-macros", "volary-remote", "volary-wire"];
+    let sources = sources.map(|source| crates.join(source).join("src"));
+    let file = package.join(format!("examples/{name}.rs"));
+    let own_source = if file.exists() {
+        file
+    } else {
+        package.join("examples").join(name)
+    };
     let newest_source = sources
         .iter()
         .map(|source| newest(source))
-        .fold(newest(&package.join(format!("examples/{name}.rs"))), SystemTime::max);
+        .fold(newest(&own_source), SystemTime::max);
     let _one = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     if !program.exists() || newest(&program) < newest_source {
         let mut cargo = Command::new(env!("CARGO"));
@@ -44,6 +51,8 @@ fn program(name: &str) -> PathBuf {
         cargo.arg(profile.parent().unwrap()).current_dir(package);
         if cfg!(feature = "cron") {
             cargo.arg("--all-features");
+        } else if cfg!(feature = "remote") {
+            cargo.args(["--features", "remote,postcard"]);
         }
         if !cfg!(debug_assertions) {
             cargo.arg("--release");
@@ -56,7 +65,12 @@ fn program(name: &str) -> PathBuf {
 /// Runs an example to its end, and gives what it printed.
 fn run(name: &str, arguments: &[&str]) -> String {
     let mut command = Command::new(program(name));
-    command.args(arguments).stdin(Stdio::null());
+    command.args(arguments);
+    run_command(name, command)
+}
+
+fn run_command(name: &str, mut command: Command) -> String {
+    command.stdin(Stdio::null());
     let (send, receive) = mpsc::channel();
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let id = child.id();
@@ -109,4 +123,48 @@ fn example_iot_fleet_loses_no_reading_and_bounds_those_awake() {
     assert_says(&said, "30000 readings");
     assert_says(&said, "of 10000 are awake, 1000 may be");
     assert_says(&said, "no reading was lost");
+}
+
+#[cfg(all(feature = "remote", feature = "postcard"))]
+mod remote {
+    use super::*;
+
+    #[test]
+    fn example_chat_two_nodes_both_hear_every_line() {
+        let said = run("chat_two_nodes", &[]);
+        assert_says(&said, "ada hears bob:");
+        assert_says(&said, "bob hears ada:");
+        assert_says(&said, "both have heard all 6 lines");
+    }
+
+    #[test]
+    fn example_worker_pool_shares_the_work_among_processes() {
+        let said = run("worker_pool", &[]);
+        assert_says(&said, "17984 primes below 200000");
+        assert_says(&said, "every worker has done its part");
+    }
+
+    #[test]
+    fn example_bank_conserves_money_over_two_processes() {
+        let said = run("bank", &["--accounts", "1000", "--seconds", "2"]);
+        assert_says(&said, "a second process joins in");
+        assert_says(&said, "money is conserved");
+    }
+
+    /// In a network of its own, whose loopback is down.
+    #[test]
+    fn example_bank_goes_on_alone_where_no_socket_reaches_another() {
+        let apart = ["--user", "--map-root-user", "--net"];
+        let possible = Command::new("unshare").args(apart).arg("true").output();
+        if !possible.is_ok_and(|output| output.status.success()) {
+            eprintln!("skipped: this machine gives no network of one's own");
+            return;
+        }
+        let mut command = Command::new("unshare");
+        command.args(apart).arg(program("bank"));
+        command.args(["--accounts", "1000", "--seconds", "1"]);
+        let said = run_command("bank", command);
+        assert_says(&said, "the bank goes on alone");
+        assert_says(&said, "money is conserved");
+    }
 }

@@ -4,6 +4,7 @@
 //! that failed has had no effect, and with `Directive::Resume` the balance outlives the fault. (A restart would build
 //! the account anew, with its opening balance: right for a cache, wrong for money that is kept in memory.)
 
+use serde::{Deserialize, Serialize};
 use volary::prelude::*;
 
 use crate::mishap;
@@ -13,21 +14,24 @@ pub(crate) struct Account {
 }
 
 /// An answer, not a fault: the teller asked a question, and this is "no".
-#[derive(Debug, Rejection)]
+#[derive(Debug, Serialize, Deserialize, Rejection)]
+#[rejection(codec = postcard)]
 pub(crate) struct Overdrawn;
 
-#[actor]
+#[actor(kind = "bank.Account", remote(Deposit, Withdraw, Balance))] // what the other process may send
 impl Account {
     pub(crate) fn open(cents: i64) -> Self {
         Account { cents }
     }
 
+    #[message(remote = "bank.Deposit", codec = postcard, derive(Serialize, Deserialize))]
     pub(crate) fn deposit(&mut self, cents: i64, ctx: &mut Context<Self>) -> Result<(), Fault> {
         mishap::strike(ctx.random())?;
         self.cents += cents;
         Ok(())
     }
 
+    #[message(remote = "bank.Withdraw", codec = postcard, derive(Serialize, Deserialize))]
     pub(crate) fn withdraw(&mut self, cents: i64, ctx: &mut Context<Self>) -> Result<(), Failure<Overdrawn>> {
         mishap::strike(ctx.random())?;
         if cents > self.cents {
@@ -37,6 +41,7 @@ impl Account {
         Ok(())
     }
 
+    #[message(remote = "bank.Balance", codec = postcard, derive(Serialize, Deserialize))]
     pub(crate) fn balance(&self) -> i64 {
         self.cents
     }

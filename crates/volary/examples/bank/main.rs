@@ -2,13 +2,16 @@
 //!
 //! ```text
 //!   customers ──send──▶ tellers ──ask──▶ accounts        cargo xtask demo
-//!   (tasks)             restart          resume            [--accounts N] [--seconds N] [--faults PER_MILLE]
+//!   (tasks)             restart    │     resume            [--accounts N] [--seconds N] [--faults PER_MILLE]
+//!                                  └────▶ accounts          [--branch-accounts N]
+//!                                         of a second process
 //! ```
 //!
 //! In the end every account is asked for its balance, and the sum must be what it was in the beginning. Why it always
 //! is, `account.rs` and `teller.rs` say.
 
 mod account;
+mod branch;
 mod mishap;
 mod options;
 mod screen;
@@ -19,6 +22,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use account::{Account, Balance};
+use branch::Branch;
 use screen::{Screen, grouped};
 use teller::{Teller, Transfer};
 use volary::prelude::*;
@@ -30,6 +34,9 @@ const CUSTOMERS: u64 = 4;
 #[tokio::main]
 async fn main() -> volary::Result<ExitCode> {
     let options = options::from_command_line();
+    if options.is_branch {
+        return branch::serve(&options).await;
+    }
     let began = Instant::now();
     let system = ActorSystem::builder("bank").start().await?;
     let mut accounts = Vec::with_capacity(options.accounts);
@@ -40,6 +47,7 @@ async fn main() -> volary::Result<ExitCode> {
     }
     let took = began.elapsed();
     println!("{} accounts opened in {took:.2?}", grouped(accounts.len() as u64));
+    let branch = Branch::open(&system, &options).await;
 
     let mut tellers = Vec::new();
     for number in 0..TELLERS {
@@ -51,7 +59,11 @@ async fn main() -> volary::Result<ExitCode> {
     mishap::begin(options.faults);
     let until = Instant::now() + options.time;
     let accounts: Arc<[_]> = accounts.into();
-    let queue = |seed| tokio::spawn(queue_up(seed, until, accounts.clone(), tellers.clone()));
+    let far: Arc<[_]> = branch
+        .as_ref()
+        .map_or_else(Vec::new, |branch| branch.accounts.clone())
+        .into();
+    let queue = |seed| tokio::spawn(queue_up(seed, until, [accounts.clone(), far.clone()], tellers.clone()));
     let customers: Vec<_> = (0..CUSTOMERS).map(queue).collect();
     let mut screen = Screen::new(options.time);
     while Instant::now() < until {
@@ -66,8 +78,11 @@ async fn main() -> volary::Result<ExitCode> {
         teller.drain(); // finishes what is in its mailbox, and then stops
         teller.terminated().await;
     }
-    let conserved = audit(&system, options.accounts).await?;
+    let conserved = audit(&system, options.accounts, branch.as_ref()).await?;
     system.stop().await?;
+    if let Some(branch) = branch {
+        branch.close();
+    }
     Ok(ExitCode::from(u8::from(!conserved)))
 }
 
@@ -77,16 +92,27 @@ fn name(number: usize) -> String {
 
 type Accounts = Arc<[ActorRef<Account>]>;
 
+/// Of how many accounts one is in the other process, if there is one.
+const FAR: usize = 20;
+
 /// Customers are no actors but tasks of the world outside: they choose two accounts and go to a teller.
-async fn queue_up(seed: u64, until: Instant, accounts: Accounts, tellers: Vec<ActorRef<Teller>>) -> volary::Result<()> {
+async fn queue_up(
+    seed: u64,
+    until: Instant,
+    [near, far]: [Accounts; 2],
+    tellers: Vec<ActorRef<Teller>>,
+) -> volary::Result<()> {
     let mut dice = seed;
     let mut draw = |sides: usize| {
         dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(99);
         (dice >> 33) as usize % sides
     };
     while Instant::now() < until {
-        let from = accounts[draw(accounts.len())].clone();
-        let to = accounts[draw(accounts.len())].clone();
+        let mut choose = || {
+            let accounts = if far.is_empty() || draw(FAR) > 0 { &near } else { &far };
+            accounts[draw(accounts.len())].clone()
+        };
+        let (from, to) = (choose(), choose());
         let cents = 1 + draw(5_000) as i64;
         tellers[draw(TELLERS)].send(Transfer { from, to, cents }).await?;
     }
@@ -94,7 +120,7 @@ async fn queue_up(seed: u64, until: Instant, accounts: Accounts, tellers: Vec<Ac
 }
 
 /// Looks every account up by its path and compares the sum of all balances with what was paid in.
-async fn audit(system: &ActorSystem, accounts: usize) -> volary::Result<bool> {
+async fn audit(system: &ActorSystem, accounts: usize, branch: Option<&Branch>) -> volary::Result<bool> {
     let injected = mishap::end();
     let (mut sum, mut missing) = (0, 0);
     for number in 0..accounts {
@@ -103,8 +129,20 @@ async fn audit(system: &ActorSystem, accounts: usize) -> volary::Result<bool> {
             None => missing += 1,
         }
     }
-    let (expected, faults) = (OPENING_CENTS * accounts as i64, system.metrics().faults);
+    let faults = system.metrics().faults;
     println!("{injected} faults injected, {faults} supervised");
+    let mut total = accounts;
+    if let Some(branch) = branch {
+        let mut there = 0;
+        for account in &branch.accounts {
+            there += account.ask(Balance).await?;
+        }
+        let (messages, faults) = (grouped(branch.messages()), branch.faults().await?);
+        println!("{there} cents in the other process after {messages} messages to it and {faults} faults there");
+        sum += there;
+        total += branch.accounts.len();
+    }
+    let expected = OPENING_CENTS * total as i64;
     println!("{expected} cents paid in, {sum} cents there, {missing} accounts missing");
     let conserved = sum == expected && missing == 0 && injected == faults;
     println!(

@@ -7,6 +7,10 @@ pub(crate) struct Options {
     pub(crate) time: Duration,
     /// Of a thousand messages, so many crash their receiver.
     pub(crate) faults: u64,
+    /// How many accounts a second process has; none: there is no second process.
+    pub(crate) branch_accounts: usize,
+    /// This is the second process.
+    pub(crate) is_branch: bool,
 }
 
 pub(crate) fn from_command_line() -> Options {
@@ -18,14 +22,17 @@ pub(crate) fn from_command_line() -> Options {
 
 fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
     let (mut accounts, mut seconds, mut faults) = (200_000, 5, 1);
+    let (mut branch_accounts, mut branch) = (1_000, 0);
     while let Some(option) = args.next() {
         let (place, least, most) = match option.as_str() {
             "--accounts" => (&mut accounts, 2, 10_000_000),
             "--seconds" => (&mut seconds, 1, 86_400),
             "--faults" => (&mut faults, 0, 500),
+            "--branch-accounts" => (&mut branch_accounts, 0, 100_000),
+            "--branch" => (&mut branch, 0, 1), // how the program starts itself once more
             _ => {
                 return Err(format!(
-                    "no option `{option}`; there are --accounts, --seconds and --faults"
+                    "no option `{option}`; there are --accounts, --seconds, --faults and --branch-accounts"
                 ));
             }
         };
@@ -34,5 +41,11 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
         *place = number.ok_or_else(|| format!("{option} needs a number from {least} to {most}, not `{value}`"))?;
     }
     let (accounts, time) = (accounts as usize, Duration::from_secs(seconds));
-    Ok(Options { accounts, time, faults })
+    Ok(Options {
+        accounts,
+        time,
+        faults,
+        branch_accounts: branch_accounts as usize,
+        is_branch: branch == 1,
+    })
 }

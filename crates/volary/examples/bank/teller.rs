@@ -30,6 +30,8 @@ impl Teller {
             Ok(()) => {}
             Err(AskError::Rejected(Overdrawn)) => return Ok(()), // the customer goes home
             Err(AskError::Failed(_)) => return Ok(()), // it crashed before it changed anything: nothing has moved
+            // Nor has anything if it never came to the other process, or was refused there.
+            Err(AskError::Remote(error)) if error.is_certainly_not_handled() => return Ok(()),
             // Nobody knows whether a request that timed out was carried out. It does not happen here; if it did, the
             // audit would tell. A real bank writes each step down before it takes it.
             Err(unclear) => return Err(Fault::new(unclear)),
@@ -38,6 +40,7 @@ impl Teller {
             MESSAGES.fetch_add(1, Relaxed);
             match to.ask(Deposit { cents }).await {
                 Err(AskError::Failed(_)) => {} // certainly not deposited, so it is safe to try again
+                Err(AskError::Remote(error)) if error.is_certainly_not_handled() => {}
                 answer => break answer.or_fault()?,
             }
         }
