@@ -113,6 +113,14 @@ pub enum UndescribableProps {
     Dependency(#[from] DependencyError),
 }
 
+impl TryFrom<&Props> for PropsDescription {
+    type Error = UndescribableProps;
+
+    fn try_from(props: &Props) -> Result<Self, UndescribableProps> {
+        PropsDescription::of(props)
+    }
+}
+
 impl PropsDescription {
     /// What options say.
     ///
