@@ -27,7 +27,7 @@ struct Worker;
 impl Worker {
     #[message(remote = "pool.CountPrimes", codec = postcard, derive(Serialize, Deserialize))]
     fn count_primes(&mut self, from: u64, to: u64) -> u64 {
-        let is_prime = |n: u64| n > 1 && (2..).take_while(|d| d * d <= n).all(|d| n % d != 0);
+        let is_prime = |n: u64| n > 1 && (2..).take_while(|d| d * d <= n).all(|d| !n.is_multiple_of(d));
         (from..to).filter(|n| is_prime(*n)).count() as u64
     }
 }
