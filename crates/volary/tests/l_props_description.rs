@@ -130,7 +130,7 @@ async fn l_an_actor_is_inspected_and_given_a_child_from_outside() {
     let child = parent.spawn(|| Parent).named("child").await.unwrap();
     assert_eq!(child.path().as_str(), "/user/parent/child");
     let child = volary::AnyRef::from(&child);
-    assert_eq!(parent.children(), [child.clone()]);
+    assert_eq!(parent.children(), std::slice::from_ref(&child));
     assert_eq!(child.parent(), Some(parent.clone()));
     assert_eq!((parent.info().children, parent.info().path), (1, parent.path()));
     assert_eq!(parent.dependency_kinds(), ["test.Prefix"]);
