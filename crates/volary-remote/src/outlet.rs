@@ -88,7 +88,7 @@ impl Outlet for PeerOutlet {
             Errand::Passivate => OperationName::Passivate,
             _ => return,
         };
-        peer.write_in_order(&Frame::Operation(Operation {
+        peer.write_in_time(&Frame::Operation(Operation {
             correlation: 0,
             name: name.as_str().into(),
             payload: actor_request(&self.address),

@@ -41,6 +41,8 @@ pub(crate) struct Shared {
     links: Mutex<BTreeMap<String, Arc<Link>>>,
     /// Peers that are being dialled just now.
     dialling: Mutex<BTreeSet<String>>,
+    /// Held while a connection takes the place of another.
+    adopting: Mutex<()>,
     pub(crate) spawnables: Spawnables,
     pub(crate) rights: RightsOf,
     pub(crate) waiting: Waiting,
@@ -113,6 +115,11 @@ impl Shared {
 
     /// Takes a connection over as that of its peer, in the place of one there may be.
     pub(crate) fn adopt(&self, peer: &Arc<Peer>, greeting: Greeting) {
+        let _turn = self.adopting.lock();
+        // Much may have happened since it was greeted.
+        if self.is_stopping() || !peer.admits(greeting.incarnation) {
+            return;
+        }
         let before = self.links.lock().remove(&peer.node);
         if let Some(before) = before {
             before.close("there is a new one");
@@ -139,6 +146,9 @@ impl Shared {
                 "a call in the other direction is under way".to_owned(),
             ));
         }
+        if *self.node < *node && self.has_just_called(node, incarnation) {
+            return Err((RefuseReason::Duplicate, "this node has just called".to_owned()));
+        }
         let known = self.peers.lock().get(node).cloned();
         if known.is_some_and(|peer| !peer.admits(incarnation)) {
             return Err((
@@ -147,6 +157,14 @@ impl Shared {
             ));
         }
         Ok(())
+    }
+
+    /// Whether there is a connection that this node has made, so recently that a call of the other side may have crossed it.
+    fn has_just_called(&self, node: &str, incarnation: u64) -> bool {
+        let links = self.links.lock();
+        links
+            .get(node)
+            .is_some_and(|link| link.has_just_called(incarnation, self.options.connect_timeout))
     }
 
     async fn welcome(self: Arc<Self>, connection: Connection) {
@@ -619,6 +637,7 @@ impl RemoteBuilder {
             peers: Mutex::default(),
             links: Mutex::default(),
             dialling: Mutex::default(),
+            adopting: Mutex::default(),
             spawnables: self.spawnables,
             rights: self.rights,
             waiting: Waiting::default(),

@@ -119,7 +119,7 @@ async fn s3_an_ask_that_takes_too_long_ends_here_and_is_given_up_there() {
     // One that has not begun by its deadline is not handled.
     let late = desk.ask(Note { number: 13 }).timeout(Duration::from_millis(50));
     assert!(matches!(soon("a timeout", late).await, Err(AskError::Timeout { .. })));
-    assert!(!other.log.all().contains(&"13".to_owned()));
+    assert!(!other.log.all().contains(&"13".to_owned()), "{:?}", other.log.all());
     one.system.stop().await.unwrap();
     other.system.stop().await.unwrap();
 }

@@ -4,12 +4,15 @@
 //! to a name, for dead letters, for cycles of asks, and for addresses with a uid. An id is a place
 //! in a slab and the generation of that place, so it is never reused. It says which system it belongs
 //! to as well, so that an actor of another system in the same process is not mistaken for one of ours.
+//! Generations begin where the time of the start says, so that a reference which outlives its process
+//! somewhere else does not lead to whoever has its place in the next one.
 //!
 //! ```text
 //!   id   ┌ generation (32) ┬ place (24) ┬ system (5) ┬ shelf (3) ┐
 //! ```
 
 use std::ptr::NonNull;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{CellRef, Header};
 use crate::sync::Mutex;
@@ -23,6 +26,8 @@ const PLACE_SHIFT: u32 = SHELF_BITS + SYSTEM_BITS;
 pub(crate) struct Directory {
     /// The part of an id that says whose it is, in its place.
     system: u64,
+    /// The generation that places begin with.
+    first: u32,
     shelves: [Mutex<Shelf>; SHELVES],
 }
 
@@ -55,10 +60,15 @@ fn system_of(id: u64) -> u64 {
 }
 
 impl Directory {
-    /// For the system with this number among those of the process.
-    pub(crate) fn new(system: u64) -> Self {
+    /// For the system with this number among those of the process, which started at this time.
+    pub(crate) fn new(system: u64, started: SystemTime) -> Self {
+        let since = started.duration_since(UNIX_EPOCH).unwrap_or_default();
+        // Microseconds repeat after a bit more than an hour; multiplied, they lie far apart, so that the generations of
+        // one start do not run into those of the next.
+        let first = (since.as_micros() as u32).wrapping_mul(0x9e37_79b1).max(1);
         Directory {
             system: system_of(system << SHELF_BITS),
+            first,
             shelves: std::array::from_fn(|_| Mutex::default()),
         }
     }
@@ -74,7 +84,7 @@ impl Directory {
                     .ok()
                     .filter(|p| *p < 1 << PLACE_BITS)?;
                 shelf.places.push(Place {
-                    generation: 1,
+                    generation: self.first,
                     cell: std::ptr::null(),
                 });
                 place

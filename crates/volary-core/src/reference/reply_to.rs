@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
+use std::time::Duration;
 
 use super::errors::{AskError, RemoteError};
 use super::reply_slot::{Delivered, ReplySlot};
@@ -100,6 +101,15 @@ impl<T: Send + 'static, R: Rejection> ReplyTo<T, R> {
     pub fn end_remotely(mut self, error: RemoteError) {
         if let Some(slot) = self.slot.take() {
             answer::<T, R>(slot, Err(AskError::Remote(Box::new(error))));
+        }
+    }
+
+    /// The time of the asker is over.
+    pub(super) fn expire(mut self) {
+        if let Some(slot) = self.slot.take() {
+            // SAFETY: this is the replier's share, which keeps the slot alive.
+            let after = Duration::from_nanos(unsafe { slot.as_ref() }.patience());
+            answer::<T, R>(slot, Err(AskError::Timeout { after }));
         }
     }
 

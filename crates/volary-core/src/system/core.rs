@@ -211,7 +211,7 @@ impl SystemCore {
             blocking: parts.blocking,
             own_pools: parts.own_pools,
             timers: parts.timers,
-            directory: Directory::new(ids),
+            directory: Directory::new(ids, parts.env.wall()),
             schedules: Book::new(),
             groups: Register::default(),
             events: EventStream::default(),

@@ -92,15 +92,17 @@ impl Link {
         });
         if pending {
             self.answers.open.lock().insert(correlation, open);
+            if self.closing.is_closed() {
+                self.answers.clear(); // it was, before this one was there
+            }
         } else {
             if written.is_err() {
                 let text = "the answer is too large";
                 let outcome = Outcome::ended(Outcome::FAILED, 0, text);
-                self.peer.write_first(&Frame::Reply(Reply { correlation, outcome }));
+                self.write_first(&Frame::Reply(Reply { correlation, outcome }));
             } else {
-                self.peer.outbound.lock().answer(|out| out.extend_from_slice(&frame));
+                self.write(|outbound| outbound.answer(|out| out.extend_from_slice(&frame)));
             }
-            self.peer.to_write.notify_one();
         }
         *self.answers.scratch.lock() = frame;
     }

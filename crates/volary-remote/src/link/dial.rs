@@ -3,8 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use volary_core::DeadReason;
-
 use super::handshake::{Ungreeted, greet};
 use super::within;
 use crate::backoff::Backoff;
@@ -31,7 +29,7 @@ pub(crate) async fn dial(peer: Arc<Peer>) {
         }
         if !(peer.outbound.lock().needs_connection() || peer.known.lock().has_watched()) {
             missed = None;
-            peer.look.notified().await;
+            rest(&peer).await;
             continue;
         }
         let since = *missed.get_or_insert_with(|| system.now());
@@ -44,9 +42,12 @@ pub(crate) async fn dial(peer: Arc<Peer>) {
                 backoff.next(system.world().random())
             }
         };
+        if peer.outbound.lock().is_connected() {
+            continue; // the other side was faster
+        }
         if system.now().since(since) >= options.lost_after {
             tracing::warn!(node = %peer.node, "lost");
-            peer.forget(DeadReason::Unreachable);
+            peer.lose();
             let node = peer.node.clone();
             shared.publish(PeerEvent::Lost { node });
             missed = None;
@@ -55,6 +56,21 @@ pub(crate) async fn dial(peer: Arc<Peer>) {
         let left = options.lost_after.saturating_sub(system.now().since(since));
         // A connection that the other side makes ends the pause.
         let _ = within(&system, pause.min(left.max(Duration::from_millis(1))), connected(&peer)).await;
+    }
+}
+
+/// Waits until somebody needs the peer, and meanwhile lets go of actors there that nobody refers to any more.
+async fn rest(peer: &Peer) {
+    let shared = &peer.shared;
+    loop {
+        peer.sweep();
+        if peer.known.lock().len() == 0 {
+            return peer.look.notified().await;
+        }
+        let looked = within(&shared.system, shared.options.lost_after, peer.look.notified()).await;
+        if looked.is_some() {
+            return;
+        }
     }
 }
 
@@ -83,9 +99,7 @@ async fn attempt(peer: &Arc<Peer>) -> Result<(), Ungreeted> {
     if !peer.admits(greeting.incarnation) {
         return Err(Ungreeted::Rule("an older incarnation answers".to_owned()));
     }
-    if peer.outbound.lock().is_connected() {
-        return Ok(()); // the other side was faster
-    }
+    // Although there may be another by now: the other side has taken this one in its place.
     shared.adopt(peer, greeting);
     Ok(())
 }

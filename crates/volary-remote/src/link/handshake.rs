@@ -17,6 +17,14 @@ pub(crate) struct Greeting {
     pub(crate) decoder: FrameDecoder,
     pub(crate) node: String,
     pub(crate) incarnation: u64,
+    pub(crate) caller: Caller,
+}
+
+/// Who made a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Caller {
+    We,
+    They,
 }
 
 /// Why there was no greeting.
@@ -69,6 +77,7 @@ pub(crate) async fn greet(shared: &Shared, mut connection: Connection) -> Result
             decoder,
             node: welcome.node.as_str().to_owned(),
             incarnation: welcome.incarnation,
+            caller: Caller::We,
         }),
         Frame::Refuse(refuse) => Err(Ungreeted::Refused {
             reason: refuse.reason,
@@ -114,6 +123,7 @@ pub(crate) async fn accept(
         decoder,
         node: hello.node.as_str().to_owned(),
         incarnation: hello.incarnation,
+        caller: Caller::They,
     })
 }
 

@@ -43,10 +43,7 @@ impl Received for Inbox {
 impl Link {
     /// A message has left its mailbox, or never got there.
     pub(super) fn settle(&self, sequence: u64) {
-        let unsaid = match &mut *self.settled.lock() {
-            Some(settled) => settled.settle(sequence),
-            None => return,
-        };
+        let unsaid = self.settled.lock().settle(sequence);
         // The first wakes the writer, which says it with whatever else there is; then only many do.
         if unsaid == 1 || unsaid.is_multiple_of(WORTH_SAYING) {
             self.peer.to_write.notify_one();

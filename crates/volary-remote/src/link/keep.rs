@@ -23,10 +23,10 @@ pub(super) async fn keep(link: Arc<Link>) {
             return link.close("the other side is silent");
         }
         nonce += 1;
-        link.peer.write_first(&Frame::Heartbeat { nonce });
+        link.write_first(&Frame::Heartbeat { nonce });
         let unwanted = link.peer.outbound.lock().take_unwanted();
         for correlation in unwanted {
-            link.peer.write_first(&Frame::Cancel { correlation });
+            link.write_first(&Frame::Cancel { correlation });
         }
         link.peer.sweep();
     }

@@ -10,27 +10,38 @@ mod read;
 mod until;
 mod write;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::*};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
 pub(crate) use dial::dial;
+use handshake::Caller;
 pub(crate) use handshake::{Greeting, accept};
 pub(crate) use until::{Closing, within};
 
+use volary_wire::native::Frame;
+
 use crate::event::PeerEvent;
-use crate::peer::{Peer, Settled};
+use crate::peer::{Outbound, Peer, Settled};
 
 /// What the tasks of a connection share.
 pub(crate) struct Link {
     pub(crate) peer: Arc<Peer>,
     pub(crate) epoch: u64,
+    incarnation: u64,
+    caller: Caller,
+    /// When it was made, on the clock of `heard`.
+    began: u64,
     closing: Closing,
     /// When something came last, in nanoseconds since the system's beginning of time.
     heard: AtomicU64,
     /// Messages of the peer that have left their mailboxes here.
-    settled: Mutex<Option<Settled>>,
+    settled: Mutex<Settled>,
+    /// Actors here that the peer watches, by the addresses it uses, and the end of each watch.
+    watches: Mutex<BTreeMap<String, Arc<Closing>>>,
     answers: answers::Answers,
 }
 
@@ -41,9 +52,13 @@ impl Link {
         let link = Arc::new(Link {
             peer: peer.clone(),
             epoch,
+            incarnation: greeting.incarnation,
+            caller: greeting.caller,
+            began: peer.shared.nanos(),
             closing: Closing::default(),
             heard: AtomicU64::new(0),
-            settled: Mutex::new(None),
+            settled: Mutex::default(),
+            watches: Mutex::default(),
             answers: answers::Answers::default(),
         });
         link.hear();
@@ -62,6 +77,7 @@ impl Link {
             tracing::info!(node = %self.peer.node, why, "disconnected");
             self.peer.disconnected(self.epoch);
             self.answers.clear();
+            self.watches.lock().clear();
             let (shared, node) = (&self.peer.shared, self.peer.node.clone());
             shared.waiting.lost(&node);
             let why = why.to_owned();
@@ -69,8 +85,35 @@ impl Link {
         }
     }
 
+    /// Whether this node made it, to this incarnation, within the last `time`.
+    pub(crate) fn has_just_called(&self, incarnation: u64, time: Duration) -> bool {
+        let age = Duration::from_nanos(self.peer.shared.nanos().saturating_sub(self.began));
+        self.caller == Caller::We && self.incarnation == incarnation && !self.closing.is_closed() && age < time
+    }
+
     pub(crate) fn closing(&self) -> &Closing {
         &self.closing
+    }
+
+    /// Writes a frame before everything that waits, if this is still the connection of its peer: what belongs to one
+    /// means something else on the next.
+    fn write_first(&self, frame: &Frame) {
+        self.write(|outbound| outbound.write_first(frame));
+    }
+
+    /// The same behind everything that was written before.
+    fn write_in_order(&self, frame: &Frame) {
+        self.write(|outbound| outbound.write_in_order(frame));
+    }
+
+    fn write(&self, write: impl FnOnce(&mut Outbound)) {
+        {
+            let outbound = &mut *self.peer.outbound.lock();
+            if outbound.is_on(self.epoch) {
+                write(outbound);
+            }
+        }
+        self.peer.to_write.notify_one();
     }
 
     fn hear(&self) {

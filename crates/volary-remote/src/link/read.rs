@@ -10,14 +10,14 @@ use volary_core::foreign::Arrival;
 use volary_core::{ActorId, Address, AnyRef, Baggage, Resolving, TraceContext};
 use volary_wire::native::{
     Assembler, Envelope, Frame, FrameDecoder, InternSpace, InternTable, Limits, Metadata, Name, Outcome, Reply,
-    Terminated, TerminationCause, Text,
+    Terminated, TerminationCause,
 };
 use volary_wire::{DeliverError, Route};
 
 use super::Link;
 use super::inbox::Inbox;
+use super::until::Closing;
 use crate::operations::serve;
-use crate::peer::Settled;
 
 /// How many messages are handled before others have their turn.
 const BUDGET: usize = 256;
@@ -25,12 +25,13 @@ const BUDGET: usize = 256;
 pub(super) async fn read(link: Arc<Link>, mut reader: Box<dyn AsyncRead + Send + Unpin>, decoder: FrameDecoder) {
     let mut inbound = Inbound::new(link.clone(), decoder);
     let why = loop {
-        match inbound.handle_all() {
+        match inbound.handle_in_turn() {
             Ok(Handled::All) => {}
             Ok(Handled::Some) => {
                 tokio::task::yield_now().await;
                 continue;
             }
+            Ok(Handled::Closed) => return,
             Ok(Handled::Goodbye) => break "it said goodbye".to_owned(),
             Err(why) => break why,
         }
@@ -47,6 +48,7 @@ pub(super) async fn read(link: Arc<Link>, mut reader: Box<dyn AsyncRead + Send +
 enum Handled {
     All,
     Some,
+    Closed,
     Goodbye,
 }
 
@@ -87,6 +89,16 @@ impl Inbound {
             addresses: InternTable::new(InternSpace::Address, &limits),
             types: InternTable::new(InternSpace::Type, &limits),
         }
+    }
+
+    /// Handles the frames that are there, unless another connection has taken over.
+    fn handle_in_turn(&mut self) -> Result<Handled, String> {
+        let peer = self.link.peer.clone();
+        let _turn = peer.reading.lock();
+        if self.link.closing().is_closed() {
+            return Ok(Handled::Closed);
+        }
+        self.handle_all()
     }
 
     /// Handles the frames that are there.
@@ -139,9 +151,10 @@ impl Inbound {
             }
             Frame::Cancel { correlation } => self.link.answers.cancel(correlation),
             Frame::Watch(watch) => self.watch(&watch.watched),
-            Frame::Unwatch(_) | Frame::Credit(_) | Frame::HeartbeatReply { .. } => {}
+            Frame::Unwatch(watch) => self.unwatch(&watch.watched),
+            Frame::Credit(_) | Frame::HeartbeatReply { .. } => {}
             Frame::Terminated(terminated) => self.terminated(&terminated),
-            Frame::Heartbeat { nonce } => peer.write_first(&Frame::HeartbeatReply { nonce }),
+            Frame::Heartbeat { nonce } => self.link.write_first(&Frame::HeartbeatReply { nonce }),
             Frame::Operation(operation) => serve(&self.link, &operation),
             Frame::Answer(answer) => peer.shared.waiting.answered(&peer.node, answer),
             Frame::Hello(_) | Frame::Welcome(_) | Frame::Refuse(_) => {
@@ -156,14 +169,13 @@ impl Inbound {
         let sequence = envelope.sequence;
         let peer = self.link.peer.clone();
         peer.counters.received.fetch_add(1, Relaxed);
-        self.link.settled.lock().get_or_insert_with(|| Settled::begin(sequence));
         let delivered = self.try_deliver(envelope, correlation);
         match delivered {
             Ok(()) => {}
             Err(Undelivered::Rule(why)) => return Err(why),
             Err(Undelivered::Busy) => {
                 peer.counters.refused.fetch_add(1, Relaxed);
-                peer.write_first(&Frame::Busy { sequence });
+                self.link.write_first(&Frame::Busy { sequence });
                 self.link.settle(sequence);
             }
             Err(Undelivered::Not(number, why)) => {
@@ -172,7 +184,7 @@ impl Inbound {
                 self.link.settle(sequence);
                 if let Some(correlation) = correlation {
                     let outcome = Outcome::ended(number, 0, &why);
-                    peer.write_first(&Frame::Reply(Reply { correlation, outcome }));
+                    self.link.write_first(&Frame::Reply(Reply { correlation, outcome }));
                 }
             }
         }
@@ -312,30 +324,36 @@ impl Inbound {
         }
     }
 
-    /// Somebody there wants to hear of the end of an actor here.
+    /// Somebody there wants to hear of the end of an actor here. They hear once, however often they ask.
     fn watch(&self, watched: &Name) {
-        let peer = self.link.peer.clone();
-        let Some(address) = self.address(watched) else { return };
-        let say = move |cause| {
-            let text: Text = address.to_string().as_str().into();
-            peer.write_in_order(&Frame::Terminated(Terminated {
-                watcher: Name::Text("".into()),
-                watched: Name::Text(text),
-                cause,
-            }));
-        };
-        let Some(actor) = self
-            .address(watched)
-            .and_then(|address| self.link.peer.shared.local(&address))
-        else {
-            return say(TerminationCause::Nobody);
-        };
         let link = self.link.clone();
-        self.link.peer.shared.system.world().spawn(Box::pin(async move {
-            if link.closing().or(actor.terminated()).await.is_some() {
-                say(TerminationCause::Ended);
+        let shared = &link.peer.shared;
+        let Some(address) = self.address(watched) else { return };
+        let key = address.to_string();
+        let Some(actor) = shared.local(&address) else {
+            return link.say_ended(&key, TerminationCause::Nobody);
+        };
+        let given_up = Arc::new(Closing::default());
+        if link.watches.lock().contains_key(&key) {
+            return;
+        }
+        link.watches.lock().insert(key.clone(), given_up.clone());
+        let watching = link.clone();
+        shared.system.world().spawn(Box::pin(async move {
+            let end = given_up.or(actor.terminated());
+            if watching.closing().or(end).await == Some(Some(())) {
+                watching.watches.lock().remove(&key);
+                watching.say_ended(&key, TerminationCause::Ended);
             }
         }));
+    }
+
+    fn unwatch(&self, watched: &Name) {
+        if let Some(address) = self.address(watched)
+            && let Some(given_up) = self.link.watches.lock().remove(&address.to_string())
+        {
+            given_up.close();
+        }
     }
 
     /// An actor there has ended.
@@ -347,6 +365,16 @@ impl Inbound {
         if let Some(gone) = gone {
             gone.end();
         }
+    }
+}
+
+impl Link {
+    fn say_ended(&self, address: &str, cause: TerminationCause) {
+        self.write_in_order(&Frame::Terminated(Terminated {
+            watcher: Name::Text("".into()),
+            watched: Name::Text(address.into()),
+            cause,
+        }));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Waiting for one of two things, without chance: the end comes first.
 
+use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering::*};
@@ -13,7 +14,38 @@ use volary_core::ActorSystem;
 #[derive(Default)]
 pub(crate) struct Closing {
     closed: AtomicBool,
-    waiting: Mutex<Vec<Waker>>,
+    waiting: Mutex<Waiting>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    next: u64,
+    wakers: BTreeMap<u64, Waker>,
+}
+
+/// The place of one who waits; given up when they do not wait any more, since the end may be far away.
+struct Place<'a> {
+    closing: &'a Closing,
+    number: Option<u64>,
+}
+
+impl Place<'_> {
+    fn wait(&mut self, waker: &Waker) {
+        let waiting = &mut *self.closing.waiting.lock();
+        let number = *self.number.get_or_insert_with(|| {
+            waiting.next += 1;
+            waiting.next
+        });
+        waiting.wakers.insert(number, waker.clone());
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        if let Some(number) = self.number {
+            self.closing.waiting.lock().wakers.remove(&number);
+        }
+    }
 }
 
 impl Closing {
@@ -26,14 +58,18 @@ impl Closing {
         if self.closed.swap(true, AcqRel) {
             return false;
         }
-        let waiting = std::mem::take(&mut *self.waiting.lock());
-        waiting.into_iter().for_each(Waker::wake);
+        let waiting = std::mem::take(&mut self.waiting.lock().wakers);
+        waiting.into_values().for_each(Waker::wake);
         true
     }
 
     /// What a future yields; `None` if it is closed before.
     pub(crate) async fn or<F: Future>(&self, future: F) -> Option<F::Output> {
         let mut future = pin!(future);
+        let mut place = Place {
+            closing: self,
+            number: None,
+        };
         poll_fn(|task| {
             if self.is_closed() {
                 return Poll::Ready(None);
@@ -41,11 +77,7 @@ impl Closing {
             if let Poll::Ready(output) = future.as_mut().poll(task) {
                 return Poll::Ready(Some(output));
             }
-            let mut waiting = self.waiting.lock();
-            if !waiting.iter().any(|waker| waker.will_wake(task.waker())) {
-                waiting.push(task.waker().clone());
-            }
-            drop(waiting);
+            place.wait(task.waker());
             // It may have been closed while we registered.
             if self.is_closed() {
                 Poll::Ready(None)

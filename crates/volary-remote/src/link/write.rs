@@ -45,11 +45,14 @@ pub(super) async fn write(link: Arc<Link>, mut writer: Box<dyn AsyncWrite + Send
 impl Link {
     /// Says which messages have left their mailboxes.
     fn confirm(&self) {
-        let said = self.settled.lock().as_mut().and_then(|settled| settled.say(RUNS));
+        let said = self.settled.lock().say(RUNS);
         if let Some((up_to, beyond)) = said
             && let Some(confirm) = Confirm::new(up_to, &beyond)
         {
-            self.peer.outbound.lock().write_first(&Frame::Confirm(confirm));
+            let outbound = &mut *self.peer.outbound.lock();
+            if outbound.is_on(self.epoch) {
+                outbound.write_first(&Frame::Confirm(confirm));
+            }
         }
     }
 }

@@ -12,6 +12,8 @@ const CROWD: usize = 4_096;
 pub(crate) struct Known {
     by_address: BTreeMap<String, StandIn>,
     by_id: BTreeMap<ActorId, StandIn>,
+    /// Those that have ended while messages to them may be on their way.
+    ended: BTreeMap<ActorId, StandIn>,
     /// Addresses of those that somebody here watches.
     watched: BTreeSet<String>,
     /// How many there may be before somebody looks.
@@ -29,7 +31,7 @@ impl Known {
     }
 
     pub(crate) fn by_id(&self, id: ActorId) -> Option<StandIn> {
-        self.by_id.get(&id).cloned()
+        self.by_id.get(&id).or_else(|| self.ended.get(&id)).cloned()
     }
 
     /// True: there are many now, and some may be let go.
@@ -44,6 +46,7 @@ impl Known {
         self.watched.remove(address);
         let gone = self.by_address.remove(address)?;
         self.by_id.remove(&gone.id());
+        self.ended.insert(gone.id(), gone.clone());
         Some(gone)
     }
 
@@ -66,10 +69,11 @@ impl Known {
     pub(crate) fn take_all(&mut self) -> Vec<StandIn> {
         self.watched.clear();
         self.by_id.clear();
+        self.ended.clear();
         std::mem::take(&mut self.by_address).into_values().collect()
     }
 
-    /// Takes out those that nobody refers to: two references to each are ours.
+    /// Takes out those that nobody refers to: two references to each are ours. Nothing is on its way to any of them.
     pub(crate) fn take_unused(&mut self) -> Vec<StandIn> {
         let unused: Vec<String> = self
             .by_address
@@ -78,11 +82,12 @@ impl Known {
             .map(|(address, _)| address.clone())
             .collect();
         let taken = unused.iter().filter_map(|address| self.remove(address)).collect();
+        self.ended.clear();
         self.crowd = 2 * self.by_address.len();
         taken
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.by_address.len()
+        self.by_address.len() + self.ended.len()
     }
 }

@@ -35,6 +35,10 @@ pub(crate) struct Peer {
     pub(crate) look: Notify,
     /// The incarnation that is spoken to; 0 before the first time.
     incarnation: AtomicU64,
+    /// The last incarnation whose actors were said to be lost: it is not spoken to again, or they would speak after their end.
+    lost: AtomicU64,
+    /// Held while what came on a connection is handled: nothing of one connection is handled after what comes on the next.
+    pub(crate) reading: Mutex<()>,
     /// The peer will never be spoken to again under its present incarnation, or this node stops.
     closed: AtomicBool,
     pub(crate) counters: Counters,
@@ -102,6 +106,8 @@ impl Peer {
             to_write: Notify::new(),
             look: Notify::new(),
             incarnation: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
+            reading: Mutex::new(()),
             closed: AtomicBool::new(false),
             counters: Counters::default(),
             shared,
@@ -164,10 +170,11 @@ impl Peer {
         connected
     }
 
-    /// The same, before everything that waits.
-    pub(crate) fn write_first(&self, frame: &Frame) {
-        self.outbound.lock().write_first(frame);
+    /// The same, on a connection that is made for it if there is none.
+    pub(crate) fn write_in_time(&self, frame: &Frame) {
+        self.outbound.lock().write_in_time(frame);
         self.to_write.notify_one();
+        self.look.notify_one();
     }
 
     /// A connection was made to this incarnation; the number of the connection. If another incarnation was spoken to
@@ -175,6 +182,7 @@ impl Peer {
     pub(crate) fn connected(self: &Arc<Self>, incarnation: u64) -> u64 {
         let before = self.incarnation.swap(incarnation, AcqRel);
         if before != 0 && before != incarnation {
+            let _turn = self.reading.lock();
             self.forget(DeadReason::Unreachable);
             let (node, incarnation) = (self.node.clone(), before);
             self.shared.publish(PeerEvent::Quarantined { node, incarnation });
@@ -193,9 +201,18 @@ impl Peer {
         epoch
     }
 
-    /// Whether this is, or may be, the incarnation that is spoken to: an older one is not spoken to again.
+    /// Whether this is, or may be, the incarnation that is spoken to: an older one is not spoken to again, nor one that
+    /// was said to be lost.
     pub(crate) fn admits(&self, incarnation: u64) -> bool {
-        incarnation >= self.incarnation.load(Acquire)
+        incarnation >= self.incarnation.load(Acquire) && incarnation > self.lost.load(Acquire)
+    }
+
+    /// The peer could not be reached for too long.
+    pub(crate) fn lose(&self) {
+        if self.known.lock().has_watched() {
+            self.lost.store(self.incarnation.load(Acquire), Release);
+        }
+        self.forget(DeadReason::Unreachable);
     }
 
     /// The connection of this number is gone; what was on it is lost.

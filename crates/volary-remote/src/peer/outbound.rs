@@ -66,8 +66,15 @@ impl Lost {
 }
 
 enum Large {
-    Pieces { receiver: ActorId, chunks: Chunks },
-    Whole { receiver: ActorId, frame: Bytes },
+    Pieces {
+        receiver: ActorId,
+        chunks: Chunks,
+    },
+    /// Without a receiver: not a message, but behind those that were written before it.
+    Whole {
+        receiver: Option<ActorId>,
+        frame: Bytes,
+    },
 }
 
 /// What a message is addressed with.
@@ -191,7 +198,9 @@ impl Outbound {
         match self.write(parcel, shipment) {
             Ok(()) => {}
             Err(why) => {
-                self.ready.truncate(mark);
+                // The names that were defined for it are known as such from now on.
+                let definitions = self.definitions_behind(mark);
+                self.ready.truncate(definitions);
                 return Err(why);
             }
         }
@@ -359,7 +368,7 @@ impl Outbound {
             }
         } else {
             Large::Whole {
-                receiver: shipment.receiver,
+                receiver: Some(shipment.receiver),
                 frame,
             }
         });
@@ -380,8 +389,30 @@ impl Outbound {
     /// Writes a frame behind everything that was written before; without a connection it is not needed.
     pub(crate) fn write_in_order(&mut self, frame: &Frame) {
         if self.connected {
-            put(&mut self.ready, frame);
+            self.write_behind(frame);
         }
+    }
+
+    /// The same; without a connection it waits for one, if there is room.
+    pub(crate) fn write_in_time(&mut self, frame: &Frame) {
+        if self.connected || (!self.closed && self.ready.len() < self.most_bytes) {
+            self.write_behind(frame);
+        }
+    }
+
+    fn write_behind(&mut self, frame: &Frame) {
+        if self.large.is_empty() {
+            return put(&mut self.ready, frame);
+        }
+        let mut out = BytesMut::new();
+        put(&mut out, frame);
+        let frame = out.freeze();
+        self.large.push_back(Large::Whole { receiver: None, frame });
+    }
+
+    /// Whether the connection of this number is the present one.
+    pub(crate) fn is_on(&self, epoch: u64) -> bool {
+        self.connected && self.epoch == epoch
     }
 
     /// Writes a frame before everything that waits.
@@ -432,12 +463,14 @@ impl Outbound {
             }
             Large::Pieces { receiver, chunks } => {
                 let more = chunks.write_next(out).unwrap_or(false);
-                (*receiver, !more)
+                (Some(*receiver), !more)
             }
         };
         if over {
             self.large.pop_front();
-            if let Some(count) = self.behind.get_mut(&receiver) {
+            if let Some(receiver) = receiver
+                && let Some(count) = self.behind.get_mut(&receiver)
+            {
                 *count -= 1;
                 if *count == 0 {
                     self.behind.remove(&receiver);
@@ -512,12 +545,13 @@ impl Outbound {
 
     /// Asks whose askers have given up, to be cancelled.
     pub(crate) fn take_unwanted(&mut self) -> Vec<u64> {
-        let unwanted: Vec<u64> = self
+        let mut unwanted: Vec<u64> = self
             .asks
             .iter()
             .filter(|(_, asked)| !asked.reply.is_wanted())
             .map(|(correlation, _)| *correlation)
             .collect();
+        unwanted.sort_unstable();
         for correlation in &unwanted {
             self.asks.remove(correlation);
         }
@@ -550,7 +584,7 @@ impl Outbound {
         })
     }
 
-    /// What waits for a connection waits no longer.
+    /// What waits for a connection waits no longer. Not while there is one: what it was told of would be forgotten.
     pub(crate) fn give_up(&mut self, reason: DeadReason) -> Vec<Lost> {
         let written = if self.connected { self.written } else { 0 };
         self.lose_all(|sequence| {
@@ -578,6 +612,9 @@ impl Outbound {
         self.behind.clear();
         self.under_way = 0;
         self.bytes = 0;
+        // Each connection counts from 1, so that the other side knows what it has not got yet.
+        self.sequence = 0;
+        self.written = 0;
         let mut asks = std::mem::take(&mut self.asks);
         let sent = std::mem::take(&mut self.sent);
         let lost: Vec<Lost> = sent
@@ -592,6 +629,7 @@ impl Outbound {
             })
             .collect();
         // Messages that were confirmed, whose answers will not come any more: no dead letters, but ends of asks.
+        let asks: BTreeMap<u64, Asked> = asks.into_iter().collect();
         self.unanswered.extend(asks.into_values().map(|asked| asked.reply));
         lost
     }

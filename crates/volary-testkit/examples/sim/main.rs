@@ -8,6 +8,7 @@
 
 mod disk;
 mod network;
+mod remoting;
 mod runtime;
 mod streams;
 
@@ -35,7 +36,7 @@ macro_rules! scenarios {
     };
 }
 
-static SCENARIOS: [Scenario; 4] = scenarios!(runtime, network, disk, streams);
+static SCENARIOS: [Scenario; 5] = scenarios!(runtime, network, disk, streams, remoting);
 
 struct Options {
     scenarios: Vec<&'static Scenario>,

@@ -56,6 +56,8 @@ mod panics;
 mod report;
 mod stream;
 mod trace;
+#[cfg(feature = "remote")]
+mod transport;
 mod wire;
 mod world;
 
@@ -77,6 +79,8 @@ pub(crate) use env::short;
 pub use network::Link;
 pub use node::Node;
 pub use stream::{SimListener, SimReadHalf, SimStream, SimWriteHalf};
+#[cfg(feature = "remote")]
+pub use transport::SimTransport;
 pub use wire::Wire;
 
 use volary::{Message, Moment};

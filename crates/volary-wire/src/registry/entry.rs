@@ -222,6 +222,7 @@ fn end(entry: &MessageEntry, reply: foreign::PendingReply, number: u8, text: &st
     match number {
         Outcome::FAILED => reply.fail(Fault::msg(text.to_owned())),
         Outcome::STOPPED => reply.stopped(),
+        Outcome::EXPIRED => reply.expired(),
         Outcome::BUSY => reply.lost(RemoteError::Busy { node }),
         Outcome::UNKNOWN_TYPE | Outcome::REFUSED | Outcome::UNREADABLE => reply.lost(RemoteError::NotTaken {
             node,

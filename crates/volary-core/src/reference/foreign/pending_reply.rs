@@ -35,6 +35,7 @@ enum End {
     NoReply,
     Stopped,
     Full,
+    Expired,
     Failed(Fault),
     Remote(RemoteError),
 }
@@ -51,6 +52,7 @@ unsafe fn end<M: Message>(slot: NonNull<ReplySlot>, end: End) {
     let ending = match end {
         End::Failed(fault) => return reply.fail(&fault),
         End::Remote(error) => return reply.end_remotely(error),
+        End::Expired => return reply.expire(),
         End::NoReply => Ending::NoReply,
         End::Stopped => Ending::Stopped,
         End::Full => Ending::Full,
@@ -140,6 +142,15 @@ impl PendingReply {
     /// ```
     pub fn full(self) {
         self.finish(End::Full);
+    }
+
+    /// The actor there came to the message after its deadline, and did not handle it.
+    ///
+    /// ```
+    /// # fn f(reply: volary_core::foreign::PendingReply) { reply.expired() }
+    /// ```
+    pub fn expired(self) {
+        self.finish(End::Expired);
     }
 
     /// Something on the way went wrong.

@@ -1,0 +1,230 @@
+//! R3, R6, R8: what the network and crashes may not break, in the simulator. `cargo xtask sim remoting` searches for
+//! more of the kind.
+#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
+
+mod common;
+
+use std::time::Duration;
+
+use common::{Desk, Echo, Log, Note, desk};
+use serde::{Deserialize, Serialize, Serializer};
+use volary::prelude::*;
+use volary_core::Address;
+use volary_remote::{PeerReading, Remote, RemoteOptions};
+use volary_testkit::Sim;
+use volary_testkit::sim::{Check, Link};
+
+const MS: Duration = Duration::from_millis(1);
+
+/// What cannot be written.
+#[derive(Deserialize)]
+struct Thorn;
+
+impl Serialize for Thorn {
+    fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        Err(serde::ser::Error::custom("it stings"))
+    }
+}
+
+/// Hears of the ends of others.
+struct Guard {
+    log: Log,
+}
+
+#[actor(kind = "test.Guard", remote(Pain))]
+impl Guard {
+    fn look_after(&mut self, who: ActorRef<Desk>, ctx: &mut Context<Self>) {
+        ctx.watch(&who);
+    }
+
+    #[message(remote = "test.Pain", codec = postcard, derive(Serialize, Deserialize))]
+    fn pain(&mut self, thorn: Thorn) {
+        let _ = thorn;
+    }
+
+    #[handles]
+    fn terminated(&mut self, gone: Terminated) {
+        self.log.push(format!("gone {}", gone.path()));
+    }
+}
+
+struct Place {
+    system: ActorSystem,
+    remote: Remote,
+    log: Log,
+}
+
+fn options() -> RemoteOptions {
+    RemoteOptions::new()
+        .chunk_bytes(1_024)
+        .connect_timeout(2_000 * MS)
+        .backoff_first(100 * MS)
+        .backoff_most(1_000 * MS)
+        .heartbeat(500 * MS)
+        .silence(2_000 * MS)
+        .lost_after(5_000 * MS)
+}
+
+async fn start(sim: &Sim, name: &str) -> Place {
+    let node = sim.node(name);
+    let system = node.start().await;
+    let builder = Remote::builder().kind::<Desk>().kind::<Guard>().options(options());
+    let builder = builder.transport(node.transport());
+    let remote = builder.start(&system, &format!("{name}:1")).await.unwrap();
+    let log = Log::default();
+    system.spawn(desk(&log)).named("desk").await.unwrap();
+    Place { system, remote, log }
+}
+
+impl Place {
+    fn far<T: volary_core::Target>(&self, name: &str, who: &str) -> ActorRef<T> {
+        let address: Address = format!("volary://{name}@{name}:1/user/{who}").parse().unwrap();
+        self.remote.actor(&address).unwrap()
+    }
+
+    fn reading(&self) -> PeerReading {
+        self.remote.peers().remove(0)
+    }
+
+    async fn guard(&self) -> ActorRef<Guard> {
+        let log = self.log.clone();
+        let guard = self.system.spawn(move || Guard { log: log.clone() });
+        guard.named("guard").await.unwrap()
+    }
+}
+
+/// Waits until something is true, in the time of the run.
+async fn until(sim: &Sim, what: &str, condition: impl Fn() -> bool) {
+    let end = sim.now() + Duration::from_secs(60);
+    while !condition() {
+        assert!(sim.now() < end, "never came: {what}");
+        sim.sleep(10 * MS).await;
+    }
+}
+
+#[test]
+fn r8_a_large_message_that_is_still_on_its_way_is_not_confirmed_with_a_small_one() {
+    Sim::check(50, |sim| async move {
+        let (one, other) = (start(&sim, "one").await, start(&sim, "other").await);
+        sim.set_network(Link::default().bytes_per_second(20_000));
+        let second = Log::default();
+        other.system.spawn(desk(&second)).named("second").await.unwrap();
+        let (large, small): (ActorRef<Desk>, ActorRef<Desk>) = (one.far("other", "desk"), one.far("other", "second"));
+        small.ask(Note { number: 0 }).await.unwrap();
+        // A new connection, whose first message is the large one.
+        sim.reset(&sim.node("one"), &sim.node("other"));
+        until(&sim, "the end of it", || !one.reading().connected).await;
+        large.tell(Echo { bytes: vec![7; 60_000] }).unwrap();
+        small.tell(Note { number: 1 }).unwrap();
+        until(&sim, "the small one", || second.len() == 2).await;
+        sim.sleep(200 * MS).await;
+        let reading = one.reading();
+        assert_eq!(reading.under_way, 1, "{reading:?}");
+    });
+}
+
+#[test]
+fn r3_a_message_that_cannot_be_written_does_no_harm_to_the_next() {
+    Sim::check(20, |sim| async move {
+        let (one, other) = (start(&sim, "one").await, start(&sim, "other").await);
+        other.guard().await;
+        let desk: ActorRef<Desk> = one.far("other", "desk");
+        desk.ask(Note { number: 1 }).await.unwrap();
+        // The first word to this actor, and of this type: both would get a number.
+        let guard: ActorRef<Guard> = one.far("other", "guard");
+        assert!(guard.tell(Pain { thorn: Thorn }).is_err());
+        desk.ask(Note { number: 2 }).await.unwrap();
+        let refused = guard.tell(Pain { thorn: Thorn });
+        assert!(refused.is_err());
+        assert_eq!(one.reading().connections, 1);
+        assert_eq!(other.log.all(), ["1", "2"]);
+    });
+}
+
+#[test]
+fn r8_a_node_whose_actors_were_said_to_be_lost_does_not_speak_again_in_this_life() {
+    Sim::check(30, |sim| async move {
+        let (one, other) = (start(&sim, "one").await, start(&sim, "other").await);
+        let guard = one.guard().await;
+        let (to_other, to_one): (ActorRef<Desk>, ActorRef<Desk>) = (one.far("other", "desk"), other.far("one", "desk"));
+        guard.ask(LookAfter { who: to_other }).await.unwrap();
+        to_one.ask(Note { number: 1 }).await.unwrap();
+        sim.partition(&[&sim.node("one")]);
+        until(&sim, "the loss", || one.log.len() == 2).await;
+        assert_eq!(one.log.all(), ["1", "gone /user/desk"]);
+        sim.heal();
+        let late = to_one.ask(Note { number: 2 }).timeout(20_000 * MS).await;
+        assert!(late.is_err(), "{late:?}");
+        assert_eq!(one.log.len(), 2, "spoke after its end");
+        sim.node("other").crash();
+        sim.node("other").restart().await;
+        let other = start(&sim, "other").await;
+        let to_one: ActorRef<Desk> = other.far("one", "desk");
+        to_one.ask(Note { number: 3 }).await.unwrap();
+        assert_eq!(one.log.all(), ["1", "gone /user/desk", "3"]);
+    });
+}
+
+#[test]
+fn r3_nothing_is_lost_when_both_call_at_once() {
+    Sim::check(300, |sim| async move {
+        let (one, other) = (start(&sim, "one").await, start(&sim, "other").await);
+        let (to_other, to_one): (ActorRef<Desk>, ActorRef<Desk>) = (one.far("other", "desk"), other.far("one", "desk"));
+        sim.set_network(Link::default().latency(MS..=50 * MS));
+        for number in 0..5 {
+            to_other.tell(Note { number }).unwrap();
+            sim.sleep(Duration::from_micros(sim.random() % 40_000)).await;
+            to_one.tell(Note { number }).unwrap();
+        }
+        until(&sim, "all of them", || one.log.len() == 5 && other.log.len() == 5).await;
+        until(&sim, "the receipts", || {
+            one.reading().under_way + other.reading().under_way == 0
+        })
+        .await;
+        assert_eq!((one.reading().confirmed, other.reading().confirmed), (5, 5));
+    });
+}
+
+#[test]
+fn r6_an_errand_waits_for_a_connection_as_a_message_does() {
+    Sim::check(20, |sim| async move {
+        let (one, other) = (start(&sim, "one").await, start(&sim, "other").await);
+        let guard = other.guard().await;
+        one.far::<Guard>("other", "guard").stop();
+        let end = sim.now() + Duration::from_secs(10);
+        until(&sim, "its end", || !guard.is_alive() || sim.now() >= end).await;
+        assert!(!guard.is_alive());
+    });
+}
+
+#[test]
+fn r3_actors_that_nobody_refers_to_are_let_go_without_a_connection_as_well() {
+    Sim::check(20, |sim| async move {
+        let (one, _other) = (start(&sim, "one").await, start(&sim, "other").await);
+        let desk: ActorRef<Desk> = one.far("other", "desk");
+        desk.ask(Note { number: 1 }).await.unwrap();
+        sim.node("other").crash();
+        until(&sim, "the end of the connection", || !one.reading().connected).await;
+        assert_eq!(one.reading().known, 1);
+        drop(desk);
+        until(&sim, "that it is let go", || one.reading().known == 0).await;
+    });
+}
+
+#[test]
+fn r3_the_same_seed_gives_the_same_run() {
+    let twice = Check::new().seeds(20).twice_every(1).run(|sim| async move {
+        let (one, other) = (start(&sim, "one").await, start(&sim, "other").await);
+        let desk: ActorRef<Desk> = one.far("other", "desk");
+        for number in 0..50 {
+            let _ = desk.tell(Note { number });
+            if number == 25 {
+                sim.reset(&sim.node("one"), &sim.node("other"));
+            }
+            sim.sleep(MS).await;
+        }
+        until(&sim, "rest", || one.reading().under_way == 0).await;
+        sim.note(format_args!("{:?} {:?}", one.reading(), other.log.all()));
+    });
+    assert!(twice.is_ok(), "{:?}", twice.err());
+}
