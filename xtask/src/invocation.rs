@@ -54,27 +54,6 @@ impl Invocation {
             .args(args)
     }
 
-    /// The same for an example that needs a feature.
-    pub(crate) fn example_with(
-        package: &str,
-        name: &str,
-        feature: &str,
-        args: impl IntoIterator<Item = impl AsRef<OsStr>>,
-    ) -> Self {
-        let run = [
-            "run",
-            "--release",
-            "-p",
-            package,
-            "--features",
-            feature,
-            "--example",
-            name,
-            "--",
-        ];
-        Self::cargo(run).args(args)
-    }
-
     pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.command.arg(arg);
         self

@@ -17,7 +17,7 @@ pub(crate) fn run(mut args: Args) -> Outcome {
         handed_on.extend(["--seed".to_owned(), seed]);
     }
     handed_on.extend(args.at_most_one()?);
-    Invocation::example_with("volary-testkit", "sim", "remote", handed_on).run("simulator")
+    Invocation::example_with(["--features", "remote"], "volary-testkit", "sim", handed_on).run("simulator")
 }
 
 /// openraft, a library with static runtime hooks, in the simulator.
