@@ -2,6 +2,8 @@
 
 use volary_wire::RegisterError;
 
+use crate::compression::Compression;
+
 /// Why remoting did not start. Nothing is left running.
 ///
 /// ```
@@ -56,6 +58,12 @@ pub enum RemoteStartError {
     /// The system is stopping.
     #[error("the system is stopping")]
     Stopping,
+    /// A compression that this build does not have. Switch its cargo feature on.
+    #[error("{compression} needs the cargo feature `{}`", .compression.feature())]
+    Compression {
+        /// Which one.
+        compression: Compression,
+    },
     /// An option has a value that it cannot have.
     #[error("`{option}` cannot be {value}: {allowed}")]
     Option {

@@ -1,5 +1,7 @@
 //! What the event stream tells of connections.
 
+use crate::trust::Right;
+
 /// Something happened to the connection with a peer; published on the event stream, through which the transport can be
 /// seen like an actor: whoever subscribes hears of each connection.
 ///
@@ -16,6 +18,13 @@ pub enum PeerEvent {
     Connected {
         /// `host:port`.
         node: String,
+    },
+    /// There is none, although one is needed; said when the reason changes.
+    NotConnected {
+        /// `host:port`.
+        node: String,
+        /// Why.
+        why: String,
     },
     /// The connection is gone. What was on it is unconfirmed; a new one is made when it is needed.
     Disconnected {
@@ -37,6 +46,13 @@ pub enum PeerEvent {
         /// The incarnation that was spoken to until now.
         incarnation: u64,
     },
+    /// That node does not let this one do something; said once for each right that is missing.
+    Forbidden {
+        /// `host:port`.
+        node: String,
+        /// The right that this node does not have there.
+        right: Right,
+    },
     /// A message from there was not delivered, or an operation not done; said once for each reason.
     Refused {
         /// `host:port`.
@@ -56,9 +72,11 @@ impl PeerEvent {
     pub fn node(&self) -> &str {
         match self {
             PeerEvent::Connected { node }
+            | PeerEvent::NotConnected { node, .. }
             | PeerEvent::Disconnected { node, .. }
             | PeerEvent::Lost { node }
             | PeerEvent::Quarantined { node, .. }
+            | PeerEvent::Forbidden { node, .. }
             | PeerEvent::Refused { node, .. } => node,
         }
     }

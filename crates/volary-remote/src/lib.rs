@@ -8,11 +8,12 @@
 //!
 //! A node has one association (`peer`) per peer: what is on its way there, what was not confirmed yet, and which
 //! actors there are known here. A link (`link`) is one connection of it, which comes and goes. [`transport`] says what
-//! a connection is, `operations` what nodes ask of each other beside messages. Frames and codecs are those of
-//! `volary-wire`.
+//! a connection is, [`compression`] how its bytes become fewer, `trust` who may do what, `operations` what nodes ask of
+//! each other beside messages. Frames and codecs are those of `volary-wire`.
 #![forbid(unsafe_code)]
 
 mod backoff;
+pub mod compression;
 mod error;
 mod event;
 mod link;
@@ -22,13 +23,14 @@ mod outlet;
 mod peer;
 mod remote;
 pub mod transport;
+mod trust;
 
 pub use error::RemoteStartError;
 pub use event::PeerEvent;
 pub use operations::{
-    ActorKind, ActorMetrics, Argument, Children, NodeMetrics, OperationError, RemoteNode, RemoteSpawn,
-    RemoteSpawnError, Rights,
+    ActorKind, ActorMetrics, Argument, Children, NodeMetrics, OperationError, RemoteNode, RemoteSpawn, RemoteSpawnError,
 };
 pub use options::RemoteOptions;
 pub use peer::PeerReading;
 pub use remote::{Remote, RemoteBuilder};
+pub use trust::{PeerIdentity, Right, Rights};

@@ -75,6 +75,9 @@ options! {
     operation_timeout: Duration = Duration::from_secs(10);
     /// How many connections may be in their handshake at a time.
     handshakes: usize = 256;
+    /// How many bytes the compressed bytes of one read, which are 16 KiB, may become; more ends the connection. Not less
+    /// than the `outbound_bytes` of others.
+    stretch_bytes: usize = 128 << 20;
 }
 
 impl RemoteOptions {
@@ -122,6 +125,9 @@ impl RemoteOptions {
                 format!("{:?}", self.backoff_most),
                 "at least `backoff_first`",
             );
+        }
+        if self.stretch_bytes < 1 << 16 {
+            return wrong("stretch_bytes", self.stretch_bytes.to_string(), "at least 65,536");
         }
         if self.handshakes == 0 {
             return wrong("handshakes", "0".to_owned(), "at least 1");

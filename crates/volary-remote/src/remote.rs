@@ -16,13 +16,15 @@ use volary_core::{
 use volary_wire::native::{Frame, Goodbye, GoodbyeReason, RefuseReason};
 use volary_wire::{Registry, RemoteActor, Wire};
 
+use crate::compression::Compression;
 use crate::error::RemoteStartError;
 use crate::event::PeerEvent;
 use crate::link::{self, Closing, Greeting, Link};
-use crate::operations::{Argument, OperationError, RemoteNode, RemoteSpawn, Rights, RightsOf, Spawnables, Waiting};
+use crate::operations::{Argument, OperationError, RemoteNode, RemoteSpawn, Spawnables, Waiting};
 use crate::options::RemoteOptions;
 use crate::peer::{Peer, PeerReading};
-use crate::transport::{Connection, Listener, Tcp, Transport};
+use crate::transport::{Connection, Listener, Tcp, Transport, host_of};
+use crate::trust::{PeerIdentity, Plaintext, Right, Rights, RightsOf, Trust, is_loopback};
 
 /// What all associations of a node share.
 pub(crate) struct Shared {
@@ -35,6 +37,8 @@ pub(crate) struct Shared {
     pub(crate) node: String,
     pub(crate) incarnation: u64,
     pub(crate) resolver: Arc<dyn Resolver>,
+    pub(crate) trust: Trust,
+    compressions: Option<Vec<Compression>>,
     here: Address,
     this: Weak<Shared>,
     peers: Mutex<BTreeMap<String, Arc<Peer>>>,
@@ -44,7 +48,6 @@ pub(crate) struct Shared {
     /// Held while a connection takes the place of another.
     adopting: Mutex<()>,
     pub(crate) spawnables: Spawnables,
-    pub(crate) rights: RightsOf,
     pub(crate) waiting: Waiting,
     /// How many actors are starting at the wish of others.
     pub(crate) starting: AtomicUsize,
@@ -90,8 +93,17 @@ impl Shared {
         (node == peer.node).then(|| peer.stand_in(address)).flatten()
     }
 
+    /// The compressions that are offered to a node, and taken if it offers them; the best first.
+    pub(crate) fn compressions(&self, node: &str) -> Vec<Compression> {
+        match &self.compressions {
+            Some(chosen) => chosen.clone(),
+            None if Compression::Zstd.is_available() && !is_loopback(host_of(node)) => vec![Compression::Zstd],
+            None => Vec::new(),
+        }
+    }
+
     pub(crate) fn peer(&self, node: &str) -> Option<Arc<Peer>> {
-        if self.is_stopping() || node == self.node {
+        if self.is_stopping() || node == self.node || !self.trust.allows(node) {
             return None;
         }
         let mut peers = self.peers.lock();
@@ -114,7 +126,10 @@ impl Shared {
     }
 
     /// Takes a connection over as that of its peer, in the place of one there may be.
-    pub(crate) fn adopt(&self, peer: &Arc<Peer>, greeting: Greeting) {
+    pub(crate) fn adopt(&self, peer: &Arc<Peer>, mut greeting: Greeting) {
+        let identity = PeerIdentity::new(&peer.node, greeting.identity.take());
+        // Decided by code of the user, and so outside the lock.
+        let rights = self.trust.rights(&identity);
         let _turn = self.adopting.lock();
         // Much may have happened since it was greeted.
         if self.is_stopping() || !peer.admits(greeting.incarnation) {
@@ -124,7 +139,7 @@ impl Shared {
         if let Some(before) = before {
             before.close("there is a new one");
         }
-        let link = Link::start(peer, greeting);
+        let link = Link::start(peer, greeting, rights);
         self.links.lock().insert(peer.node.clone(), link);
         self.publish(PeerEvent::Connected {
             node: peer.node.clone(),
@@ -139,6 +154,9 @@ impl Shared {
         }
         if node == self.node {
             return Err((RefuseReason::Forbidden, "that is this node".to_owned()));
+        }
+        if !self.trust.allows(node) {
+            return Err((RefuseReason::Forbidden, format!("{node} is not among those allowed")));
         }
         if self.dialling.lock().contains(node) && *self.node < *node {
             return Err((
@@ -169,14 +187,24 @@ impl Shared {
 
     async fn welcome(self: Arc<Self>, connection: Connection) {
         let from = connection.from.clone();
-        let accepted = link::accept(&self, connection, |node, incarnation| self.admit(node, incarnation));
+        let accepted = async {
+            let connection = self.transport.accepted(connection).await?;
+            link::accept(&self, connection, |node, incarnation| self.admit(node, incarnation)).await
+        };
         match link::within(&self.system, self.options.connect_timeout, accepted).await {
             Some(Ok(greeting)) => {
                 if let Some(peer) = self.peer(&greeting.node) {
                     self.adopt(&peer, greeting);
                 }
             }
-            Some(Err(error)) => tracing::info!(from, %error, "a connection was not taken"),
+            Some(Err(error)) => {
+                let why = error.to_string();
+                if self.is_new(host_of(&from), &why) {
+                    tracing::warn!(from, why, "a connection was not taken; said once for each reason");
+                } else {
+                    tracing::debug!(from, why, "a connection was not taken");
+                }
+            }
             None => tracing::info!(from, "a connection said nothing in time"),
         }
     }
@@ -204,15 +232,27 @@ impl Shared {
         }
     }
 
+    /// Whether this was not said before, and there is room to remember that it is now.
+    fn is_new(&self, of: &str, what: &str) -> bool {
+        let mut said = self.said.lock();
+        said.len() < SAID && said.insert((of.to_owned(), what.to_owned()))
+    }
+
+    /// There is no connection to a node.
+    pub(crate) fn report_not_connected(&self, node: &str, why: &str) {
+        tracing::warn!(node, why, "no connection");
+        self.publish(PeerEvent::NotConnected {
+            node: node.to_owned(),
+            why: why.to_owned(),
+        });
+    }
+
     /// A message was not delivered. Said once for each reason, so that a peer cannot fill the log.
     pub(crate) fn report_refused(&self, node: &str, why: &str) {
-        {
-            let mut said = self.said.lock();
-            if said.len() >= SAID || !said.insert((node.to_owned(), why.to_owned())) {
-                return;
-            }
+        if !self.is_new(node, why) {
+            return;
         }
-        tracing::warn!(node, why, "a message from another node was not delivered");
+        tracing::warn!(node, why, "what another node sent was refused");
         self.publish(PeerEvent::Refused {
             node: node.to_owned(),
             why: why.to_owned(),
@@ -221,6 +261,16 @@ impl Shared {
 
     pub(crate) fn peer_count(&self) -> usize {
         self.peers.lock().len()
+    }
+
+    /// A node does not let this one do something. Said once for each right.
+    pub(crate) fn report_forbidden(&self, node: &str, right: Right) {
+        if !self.is_new(node, &format!("forbidden: {right}")) {
+            return;
+        }
+        tracing::warn!(node, %right, "this node has no right to that there");
+        let node = node.to_owned();
+        self.publish(PeerEvent::Forbidden { node, right });
     }
 
     pub(crate) fn publish(&self, event: PeerEvent) {
@@ -301,12 +351,14 @@ impl Remote {
             registry: Registry::new(),
             failed: None,
             spawnables: Spawnables::default(),
-            rights: RightsOf::new(|_| Rights::all()),
             options: RemoteOptions::new(),
             transport: Box::new(Tcp::default()),
             cluster: String::new(),
             host: None,
             beyond_loopback: false,
+            allowed: None,
+            rights: None,
+            compressions: None,
         }
     }
 
@@ -438,12 +490,14 @@ pub struct RemoteBuilder {
     registry: Registry,
     failed: Option<RemoteStartError>,
     spawnables: Spawnables,
-    rights: RightsOf,
     options: RemoteOptions,
     transport: Box<dyn Transport>,
     cluster: String,
     host: Option<String>,
     beyond_loopback: bool,
+    allowed: Option<BTreeSet<String>>,
+    rights: Option<RightsOf>,
+    compressions: Option<Vec<Compression>>,
 }
 
 impl RemoteBuilder {
@@ -509,24 +563,6 @@ impl RemoteBuilder {
         self
     }
 
-    /// Says what each peer, a `host:port`, may ask for. Everything, unless this is said; what can be started is
-    /// bounded by what is [`spawnable`](RemoteBuilder::spawnable).
-    ///
-    /// Without encryption a peer can say that it is another: then this keeps order, but nobody out.
-    ///
-    /// ```
-    /// # use volary_remote::{Remote, Rights};
-    /// let builder = Remote::builder().rights(|peer| match peer {
-    ///     "10.0.0.1:4242" => Rights::all(),
-    ///     _ => Rights::none().inspect(),
-    /// });
-    /// # let _ = builder;
-    /// ```
-    pub fn rights(mut self, rights: impl Fn(&str) -> Rights + Send + Sync + 'static) -> Self {
-        self.rights = RightsOf::new(rights);
-        self
-    }
-
     /// Limits and times.
     ///
     /// ```
@@ -587,6 +623,56 @@ impl RemoteBuilder {
         self
     }
 
+    /// Speaks only with these nodes: a host, or `host:port`. Others are refused when they call, and addresses of theirs
+    /// lead nowhere. Without TLS a caller may claim any host.
+    ///
+    /// ```
+    /// # use volary_remote::Remote;
+    /// let builder = Remote::builder().allow_peers(["bank-0.internal", "10.0.0.7:4242"]);
+    /// # let _ = builder;
+    /// ```
+    pub fn allow_peers<N: Into<String>>(mut self, peers: impl IntoIterator<Item = N>) -> Self {
+        let peers = peers.into_iter().map(Into::into);
+        self.allowed.get_or_insert_default().extend(peers);
+        self
+    }
+
+    /// What each peer may do here; asked once for each connection. What a peer has no right to is refused, answered
+    /// and counted, and a closure that panics gives none.
+    ///
+    /// Without this, nodes of the cluster have all rights if connections are encrypted or stay on loopback, and may
+    /// neither control nor spawn actors if they are [plaintext beyond it](Self::plaintext_beyond_loopback). What can be
+    /// started is bounded by what is [`spawnable`](Self::spawnable).
+    ///
+    /// Without encryption a peer can say that it is another: then this keeps order, but nobody out.
+    ///
+    /// ```
+    /// # use volary_remote::{Remote, Rights};
+    /// let builder = Remote::builder().rights(|peer| match peer.host() {
+    ///     "admin.internal" => Rights::all(),
+    ///     _ => Rights::none().tell().watch(),
+    /// });
+    /// # let _ = builder;
+    /// ```
+    pub fn rights(mut self, rights: impl Fn(&PeerIdentity) -> Rights + Send + Sync + 'static) -> Self {
+        self.rights = Some(Box::new(rights));
+        self
+    }
+
+    /// How connections are compressed: the first of the caller's that the other side has too, or not at all. Without
+    /// this, zstd beyond loopback if the cargo feature `zstd` is on, and nothing otherwise.
+    ///
+    /// ```
+    /// # use volary_remote::{Remote, compression::Compression};
+    /// let builder = Remote::builder().compressions([Compression::Lz4, Compression::Zstd]);
+    /// let never = Remote::builder().compressions([]);
+    /// # let _ = (builder, never);
+    /// ```
+    pub fn compressions(mut self, compressions: impl IntoIterator<Item = Compression>) -> Self {
+        self.compressions = Some(compressions.into_iter().collect());
+        self
+    }
+
     /// Listens at `host:port`, and connects the system with others.
     ///
     /// # Errors
@@ -597,6 +683,10 @@ impl RemoteBuilder {
         }
         self.spawnables.register(&mut self.registry)?;
         self.options.check()?;
+        let missing = self.compressions.iter().flatten().find(|one| !one.is_available());
+        if let Some(&compression) = missing {
+            return Err(RemoteStartError::Compression { compression });
+        }
         let (listen_host, _) = at.rsplit_once(':').ok_or_else(|| RemoteStartError::Address {
             at: at.to_owned(),
             why: "it has no port".to_owned(),
@@ -604,6 +694,12 @@ impl RemoteBuilder {
         if !self.transport.is_encrypted() && !self.beyond_loopback && !is_loopback(listen_host) {
             return Err(RemoteStartError::Beyond { at: at.to_owned() });
         }
+        let plaintext = match (self.transport.is_encrypted(), self.beyond_loopback) {
+            (true, _) => Plaintext::Never,
+            (false, false) => Plaintext::OnLoopback,
+            (false, true) => Plaintext::Anywhere,
+        };
+        self.transport.attach(system);
         let listener = self
             .transport
             .listen(at)
@@ -632,6 +728,12 @@ impl RemoteBuilder {
             node: node.to_string(),
             incarnation: u64::try_from(since.as_nanos()).unwrap_or(u64::MAX).max(1),
             resolver: Arc::new(system.clone()),
+            trust: Trust {
+                plaintext,
+                allowed: self.allowed,
+                rights: self.rights,
+            },
+            compressions: self.compressions,
             here,
             this: this.clone(),
             peers: Mutex::default(),
@@ -639,7 +741,6 @@ impl RemoteBuilder {
             dialling: Mutex::default(),
             adopting: Mutex::default(),
             spawnables: self.spawnables,
-            rights: self.rights,
             waiting: Waiting::default(),
             starting: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
@@ -676,11 +777,6 @@ fn end_with(system: &ActorSystem, shared: &Arc<Shared>) -> Result<(), RemoteStar
         .on_shutdown(hook)
         .map(drop)
         .map_err(|_| RemoteStartError::Stopping)
-}
-
-fn is_loopback(host: &str) -> bool {
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
 }
 
 impl fmt::Debug for RemoteBuilder {

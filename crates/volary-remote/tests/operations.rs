@@ -205,7 +205,7 @@ async fn r6_what_cannot_be_done_says_why() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r6_each_operation_needs_a_right() {
     let one = Node::start("one", builder()).await;
-    let looks_on = builder().rights(|_| Rights::none().inspect());
+    let looks_on = builder().rights(|_| Rights::none().tell().watch().inspect());
     let other = Node::start("other", looks_on).await;
     let real = other.desk("desk").await;
     let there = at(&one, &other);

@@ -54,6 +54,18 @@ struct Place {
     log: Log,
 }
 
+/// Bytes that are as many on the wire, whatever was agreed.
+fn incompressible(length: usize) -> Vec<u8> {
+    let mut state = 1_u32;
+    let step = || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state.to_le_bytes()[1]
+    };
+    std::iter::repeat_with(step).take(length).collect()
+}
+
 fn options() -> RemoteOptions {
     RemoteOptions::new()
         .chunk_bytes(1_024)
@@ -114,7 +126,8 @@ fn r8_a_large_message_that_is_still_on_its_way_is_not_confirmed_with_a_small_one
         // A new connection, whose first message is the large one.
         sim.reset(&sim.node("one"), &sim.node("other"));
         until(&sim, "the end of it", || !one.reading().connected).await;
-        large.tell(Echo { bytes: vec![7; 60_000] }).unwrap();
+        let bytes = incompressible(60_000);
+        large.tell(Echo { bytes }).unwrap();
         small.tell(Note { number: 1 }).unwrap();
         until(&sim, "the small one", || second.len() == 2).await;
         sim.sleep(200 * MS).await;

@@ -215,7 +215,11 @@ async fn r6_code_in_options_does_not_travel_and_nothing_is_sent() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r5_only_those_with_the_right_start_actors() {
     let one = Node::start("one", builder().kind::<Worker>()).await;
-    let other = Node::start("other", workers().rights(|_| Rights::none().inspect().control())).await;
+    let other = Node::start(
+        "other",
+        workers().rights(|_| Rights::none().tell().watch().inspect().control()),
+    )
+    .await;
     let forbidden = soon("forbidden", one.remote.spawn::<Worker>(other.remote.node(), "w")).await;
     assert!(
         matches!(

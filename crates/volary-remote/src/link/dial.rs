@@ -17,12 +17,15 @@ pub(crate) async fn dial(peer: Arc<Peer>) {
     let mut backoff = Backoff::new(options.backoff_first, options.backoff_most);
     // Since when there is no connection although one is needed.
     let mut missed = None;
+    // Why there was none the last time, so that it is not said again and again.
+    let mut said = String::new();
     loop {
         if peer.is_closed() || shared.is_stopping() {
             return;
         }
         if peer.outbound.lock().is_connected() {
             missed = None;
+            said.clear();
             backoff.reset();
             peer.look.notified().await;
             continue;
@@ -38,7 +41,11 @@ pub(crate) async fn dial(peer: Arc<Peer>) {
             // Its own connection is on the way.
             Err(error) if error.is_duplicate() => Duration::from_millis(100),
             Err(error) => {
-                tracing::debug!(node = %peer.node, %error, "no connection");
+                let why = error.to_string();
+                if said != why {
+                    shared.report_not_connected(&peer.node, &why);
+                    said = why;
+                }
                 backoff.next(system.world().random())
             }
         };
@@ -82,11 +89,12 @@ async fn connected(peer: &Peer) {
 
 async fn attempt(peer: &Arc<Peer>) -> Result<(), Ungreeted> {
     let shared = &peer.shared;
+    shared.trust.may_dial(&peer.node).map_err(Ungreeted::WeRefused)?;
     let timed_out = || Ungreeted::Io(std::io::ErrorKind::TimedOut.into());
     let greeting = within(&shared.system, shared.options.connect_timeout, async {
         shared.begin_dialling(&peer.node);
         let connection = shared.transport.connect(&peer.node).await?;
-        greet(shared, connection).await
+        greet(shared, connection, &peer.node).await
     })
     .await;
     shared.end_dialling(&peer.node);

@@ -7,8 +7,10 @@ use volary_wire::native::{
     Frame, FrameDecoder, FrameWriter, Hello, Lane, Limits, Refuse, RefuseReason, VERSIONS, Welcome,
 };
 
+use crate::compression::Compression;
 use crate::remote::Shared;
-use crate::transport::Connection;
+use crate::transport::{Connection, Identity};
+use crate::trust::is_itself;
 
 /// A connection whose other side is known.
 pub(crate) struct Greeting {
@@ -18,6 +20,10 @@ pub(crate) struct Greeting {
     pub(crate) node: String,
     pub(crate) incarnation: u64,
     pub(crate) caller: Caller,
+    /// Who the other side is for certain.
+    pub(crate) identity: Option<Identity>,
+    /// Of everything behind the handshake, in both directions.
+    pub(crate) compression: Option<Compression>,
 }
 
 /// Who made a connection.
@@ -38,9 +44,19 @@ pub(crate) enum Ungreeted {
     Refused { reason: RefuseReason, text: String },
     #[error("we refused: {0}")]
     WeRefused(String),
+    #[error("it speaks TLS, and this node does not")]
+    Tls,
 }
 
 impl Ungreeted {
+    /// The connection ended, and that says nothing.
+    fn is_end(&self) -> bool {
+        use io::ErrorKind::*;
+        matches!(self, Ungreeted::Io(error)
+            if error.get_ref().is_none()
+                && matches!(error.kind(), UnexpectedEof | ConnectionReset | BrokenPipe | NotConnected))
+    }
+
     /// The other side has a connection of its own on the way.
     pub(crate) fn is_duplicate(&self) -> bool {
         matches!(
@@ -54,7 +70,8 @@ impl Ungreeted {
 }
 
 /// Introduces itself on a connection that was dialled.
-pub(crate) async fn greet(shared: &Shared, mut connection: Connection) -> Result<Greeting, Ungreeted> {
+pub(crate) async fn greet(shared: &Shared, mut connection: Connection, dialled: &str) -> Result<Greeting, Ungreeted> {
+    let offered = shared.compressions(dialled);
     let hello = Frame::Hello(Hello {
         versions: VERSIONS,
         cluster: shared.cluster.as_str().into(),
@@ -63,22 +80,34 @@ pub(crate) async fn greet(shared: &Shared, mut connection: Connection) -> Result
         incarnation: shared.incarnation,
         lane: Lane::Control,
         capabilities: Vec::new(),
-        compressions: Vec::new(),
+        compressions: offered.iter().map(|one| one.name().into()).collect(),
     });
-    say(&mut connection, &hello).await?;
+    let said = say(&mut connection, &hello).await;
     let mut decoder = FrameDecoder::new(Limits::default());
-    match hear(&mut connection, &mut decoder).await? {
+    // Who does not listen may have said why.
+    let heard = hear(&mut connection, &mut decoder).await;
+    match heard.map_err(|error| said.err().filter(|_| error.is_end()).unwrap_or(error))? {
         Frame::Welcome(welcome) if !(VERSIONS.0..=VERSIONS.1).contains(&welcome.version) => Err(Ungreeted::Rule(
             format!("it chose version {}, which was not offered", welcome.version),
         )),
-        Frame::Welcome(welcome) => Ok(Greeting {
-            reader: connection.reader,
-            writer: connection.writer,
-            decoder,
-            node: welcome.node.as_str().to_owned(),
-            incarnation: welcome.incarnation,
-            caller: Caller::We,
-        }),
+        Frame::Welcome(welcome) => {
+            is_itself(connection.identity.as_ref(), welcome.node.as_str()).map_err(Ungreeted::WeRefused)?;
+            let chosen = welcome.compression.as_ref().map(|name| {
+                let chosen = offered.iter().find(|one| one.name() == name.as_str());
+                let strange = || Ungreeted::Rule(format!("it chose {:?}, which was not offered", name.as_str()));
+                chosen.copied().ok_or_else(strange)
+            });
+            Ok(Greeting {
+                reader: connection.reader,
+                writer: connection.writer,
+                decoder,
+                node: welcome.node.as_str().to_owned(),
+                incarnation: welcome.incarnation,
+                identity: connection.identity,
+                compression: chosen.transpose()?,
+                caller: Caller::We,
+            })
+        }
         Frame::Refuse(refuse) => Err(Ungreeted::Refused {
             reason: refuse.reason,
             text: refuse.text.as_str().to_owned(),
@@ -94,27 +123,39 @@ pub(crate) async fn accept(
     admit: impl FnOnce(&str, u64) -> Result<(), (RefuseReason, String)>,
 ) -> Result<Greeting, Ungreeted> {
     let mut decoder = FrameDecoder::new(Limits::default());
-    let hello = match hear(&mut connection, &mut decoder).await? {
-        Frame::Hello(hello) => hello,
-        other => return Err(Ungreeted::Rule(format!("it began with {}", other.kind()))),
+    let hello = match hear(&mut connection, &mut decoder).await {
+        Ok(Frame::Hello(hello)) => hello,
+        Ok(other) => return Err(Ungreeted::Rule(format!("it began with {}", other.kind()))),
+        Err(error @ Ungreeted::Tls) => {
+            // What is no TLS tells the other side enough.
+            let _ = refuse(&mut connection, RefuseReason::Forbidden, "no TLS is spoken here").await;
+            return Err(error);
+        }
+        Err(error) => return Err(error),
     };
-    let verdict = judge(shared, &hello).and_then(|()| admit(hello.node.as_str(), hello.incarnation));
+    let verdict = judge(shared, &hello)
+        .and_then(|()| {
+            let forbidden = |text| (RefuseReason::Forbidden, text);
+            is_itself(connection.identity.as_ref(), hello.node.as_str()).map_err(forbidden)
+        })
+        .and_then(|()| admit(hello.node.as_str(), hello.incarnation));
     if let Err((reason, text)) = verdict {
-        let refuse = Frame::Refuse(Refuse {
-            reason,
-            text: text.as_str().into(),
-        });
-        say(&mut connection, &refuse).await?;
-        let _ = connection.writer.shutdown().await;
+        refuse(&mut connection, reason, &text).await?;
         return Err(Ungreeted::WeRefused(text));
     }
+    let taken = shared.compressions(hello.node.as_str());
+    let compression = hello
+        .compressions
+        .iter()
+        .filter_map(|name| Compression::named(name.as_str()))
+        .find(|one| taken.contains(one));
     let welcome = Frame::Welcome(Welcome {
         version: hello.versions.1.min(VERSIONS.1),
         system: shared.system.name().into(),
         node: shared.node.as_str().into(),
         incarnation: shared.incarnation,
         capabilities: Vec::new(),
-        compression: None,
+        compression: compression.map(|one| one.name().into()),
     });
     say(&mut connection, &welcome).await?;
     Ok(Greeting {
@@ -124,6 +165,8 @@ pub(crate) async fn accept(
         node: hello.node.as_str().to_owned(),
         incarnation: hello.incarnation,
         caller: Caller::They,
+        identity: connection.identity,
+        compression,
     })
 }
 
@@ -149,6 +192,18 @@ fn judge(shared: &Shared, hello: &Hello) -> Result<(), (RefuseReason, String)> {
     Ok(())
 }
 
+async fn refuse(connection: &mut Connection, reason: RefuseReason, text: &str) -> Result<(), Ungreeted> {
+    let text = text.into();
+    say(connection, &Frame::Refuse(Refuse { reason, text })).await?;
+    let _ = connection.writer.shutdown().await;
+    Ok(())
+}
+
+/// Whether these are the first bytes of TLS, a handshake or an alert. No frame begins so: it would be too long.
+fn is_tls(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x15 | 0x16, 0x03, ..])
+}
+
 async fn say(connection: &mut Connection, frame: &Frame) -> Result<(), Ungreeted> {
     let mut out = bytes::BytesMut::new();
     FrameWriter::new(&mut out)
@@ -161,6 +216,9 @@ async fn say(connection: &mut Connection, frame: &Frame) -> Result<(), Ungreeted
 
 async fn hear(connection: &mut Connection, decoder: &mut FrameDecoder) -> Result<Frame, Ungreeted> {
     loop {
+        if is_tls(decoder.buffer()) {
+            return Err(Ungreeted::Tls);
+        }
         let frame = decoder
             .next_frame()
             .map_err(|error| Ungreeted::Rule(error.to_string()))?;

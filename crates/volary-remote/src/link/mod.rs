@@ -24,8 +24,10 @@ pub(crate) use until::{Closing, within};
 
 use volary_wire::native::Frame;
 
+use crate::compression::{Squeeze, Stretch};
 use crate::event::PeerEvent;
 use crate::peer::{Outbound, Peer, Settled};
+use crate::trust::Rights;
 
 /// What the tasks of a connection share.
 pub(crate) struct Link {
@@ -35,6 +37,8 @@ pub(crate) struct Link {
     caller: Caller,
     /// When it was made, on the clock of `heard`.
     began: u64,
+    /// What the peer may do here.
+    pub(crate) rights: Rights,
     closing: Closing,
     /// When something came last, in nanoseconds since the system's beginning of time.
     heard: AtomicU64,
@@ -47,7 +51,9 @@ pub(crate) struct Link {
 
 impl Link {
     /// Starts the tasks of a connection that was greeted.
-    pub(crate) fn start(peer: &Arc<Peer>, greeting: Greeting) -> Arc<Self> {
+    pub(crate) fn start(peer: &Arc<Peer>, mut greeting: Greeting, rights: Rights) -> Arc<Self> {
+        let squeezing = greeting.squeezing(peer.shared.options.stretch_bytes);
+        *peer.compression.lock() = greeting.compression;
         let epoch = peer.connected(greeting.incarnation);
         let link = Arc::new(Link {
             peer: peer.clone(),
@@ -55,6 +61,7 @@ impl Link {
             incarnation: greeting.incarnation,
             caller: greeting.caller,
             began: peer.shared.nanos(),
+            rights,
             closing: Closing::default(),
             heard: AtomicU64::new(0),
             settled: Mutex::default(),
@@ -62,9 +69,17 @@ impl Link {
             answers: answers::Answers::default(),
         });
         link.hear();
+        let (squeeze, stretch) = match squeezing {
+            Ok(both) => both,
+            Err(why) => {
+                link.close(&why);
+                return link;
+            }
+        };
         let world = peer.shared.system.world();
-        world.spawn(Box::pin(read::read(link.clone(), greeting.reader, greeting.decoder)));
-        world.spawn(Box::pin(write::write(link.clone(), greeting.writer)));
+        let reading = read::read(link.clone(), greeting.reader, greeting.decoder, stretch);
+        world.spawn(Box::pin(reading));
+        world.spawn(Box::pin(write::write(link.clone(), greeting.writer, squeeze)));
         world.spawn(Box::pin(keep::keep(link.clone())));
         world.spawn(Box::pin(answers::answer(link.clone())));
         tracing::info!(node = %peer.node, incarnation = greeting.incarnation, "connected");
@@ -102,7 +117,7 @@ impl Link {
     }
 
     /// The same behind everything that was written before.
-    fn write_in_order(&self, frame: &Frame) {
+    pub(crate) fn write_in_order(&self, frame: &Frame) {
         self.write(|outbound| outbound.write_in_order(frame));
     }
 
@@ -122,5 +137,18 @@ impl Link {
 
     fn silent_for(&self) -> u64 {
         self.peer.shared.nanos().saturating_sub(self.heard.load(Relaxed))
+    }
+}
+
+impl Greeting {
+    /// What makes bytes fewer and more, as was agreed; what came behind the handshake is in there already.
+    fn squeezing(&mut self, most: usize) -> Result<(Option<Squeeze>, Option<Stretch>), String> {
+        let Some(compression) = self.compression else {
+            return Ok((None, None));
+        };
+        let squeeze = Squeeze::new(compression).map_err(|error| error.to_string())?;
+        let mut stretch = Stretch::new(compression, most).map_err(|error| error.to_string())?;
+        stretch.feed(&self.decoder.buffer().split());
+        Ok((Some(squeeze), Some(stretch)))
     }
 }

@@ -17,12 +17,22 @@ use volary_wire::{DeliverError, Route};
 use super::Link;
 use super::inbox::Inbox;
 use super::until::Closing;
-use crate::operations::serve;
+use crate::compression::Stretch;
+use crate::operations::{forbid, heard, serve};
+use crate::trust::Right;
 
 /// How many messages are handled before others have their turn.
 const BUDGET: usize = 256;
+/// How many bytes are decompressed before others have their turn.
+const STRETCHED_AT_ONCE: usize = 1 << 20;
 
-pub(super) async fn read(link: Arc<Link>, mut reader: Box<dyn AsyncRead + Send + Unpin>, decoder: FrameDecoder) {
+pub(super) async fn read(
+    link: Arc<Link>,
+    mut reader: Box<dyn AsyncRead + Send + Unpin>,
+    decoder: FrameDecoder,
+    mut stretch: Option<Stretch>,
+) {
+    let mut stretched = 0;
     let mut inbound = Inbound::new(link.clone(), decoder);
     let why = loop {
         match inbound.handle_in_turn() {
@@ -35,10 +45,36 @@ pub(super) async fn read(link: Arc<Link>, mut reader: Box<dyn AsyncRead + Send +
             Ok(Handled::Goodbye) => break "it said goodbye".to_owned(),
             Err(why) => break why,
         }
-        match link.closing().or(reader.read_buf(inbound.decoder.buffer())).await {
+        if let Some(stretch) = &mut stretch {
+            match stretch.next(inbound.decoder.buffer()) {
+                Ok(0) => {}
+                Ok(made) => {
+                    stretched += made;
+                    if stretched >= STRETCHED_AT_ONCE {
+                        stretched = 0;
+                        // It has our time, not the peer its silence.
+                        link.hear();
+                        tokio::task::yield_now().await;
+                        if link.closing().is_closed() {
+                            return;
+                        }
+                    }
+                    continue;
+                }
+                Err(error) => break error.to_string(),
+            }
+        }
+        let room = match &mut stretch {
+            None => inbound.decoder.buffer(),
+            Some(stretch) => stretch.room(),
+        };
+        match link.closing().or(reader.read_buf(room)).await {
             None => return,
             Some(Ok(0)) => break "the connection ended".to_owned(),
-            Some(Ok(_)) => link.hear(),
+            Some(Ok(read)) => {
+                link.hear();
+                link.peer.counters.bytes_read.fetch_add(read as u64, Relaxed);
+            }
             Some(Err(error)) => break error.to_string(),
         }
     };
@@ -156,7 +192,7 @@ impl Inbound {
             Frame::Terminated(terminated) => self.terminated(&terminated),
             Frame::Heartbeat { nonce } => self.link.write_first(&Frame::HeartbeatReply { nonce }),
             Frame::Operation(operation) => serve(&self.link, &operation),
-            Frame::Answer(answer) => peer.shared.waiting.answered(&peer.node, answer),
+            Frame::Answer(answer) => heard(peer, answer),
             Frame::Hello(_) | Frame::Welcome(_) | Frame::Refuse(_) => {
                 return Err("it introduced itself again".to_owned());
             }
@@ -194,6 +230,10 @@ impl Inbound {
     fn try_deliver(&mut self, envelope: &Envelope, correlation: Option<u64>) -> Result<(), Undelivered> {
         let link = self.link.clone();
         let shared = &link.peer.shared;
+        if !link.rights.allows(Right::Tell) {
+            link.peer.counters.forbidden.fetch_add(1, Relaxed);
+            return Err(Undelivered::Not(Outcome::REFUSED, "it has no right to tell".to_owned()));
+        }
         let mut receiver = self.receiver(&envelope.receiver)?;
         let route = self.route(&envelope.type_name, &mut receiver)?;
         self.keep_receiver(&envelope.receiver, &receiver);
@@ -326,6 +366,9 @@ impl Inbound {
 
     /// Somebody there wants to hear of the end of an actor here. They hear once, however often they ask.
     fn watch(&self, watched: &Name) {
+        if !self.link.rights.allows(Right::Watch) {
+            return forbid(&self.link, Right::Watch, 0, "it has no right to watch");
+        }
         let link = self.link.clone();
         let shared = &link.peer.shared;
         let Some(address) = self.address(watched) else { return };

@@ -3,16 +3,24 @@
 use std::sync::Arc;
 
 use bytes::Buf;
+use std::io;
+use std::sync::atomic::Ordering::*;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use volary_wire::native::{Confirm, Frame};
 
 use super::Link;
+use crate::compression::Squeeze;
 use crate::peer::Batch;
+
+type Writer = Box<dyn AsyncWrite + Send + Unpin>;
+
+/// How much is compressed before others have their turn.
+const SQUEEZED_AT_ONCE: usize = 256 << 10;
 
 /// How many runs of settled messages are said at a time.
 const RUNS: usize = 128;
 
-pub(super) async fn write(link: Arc<Link>, mut writer: Box<dyn AsyncWrite + Send + Unpin>) {
+pub(super) async fn write(link: Arc<Link>, mut writer: Writer, mut squeeze: Option<Squeeze>) {
     let peer = link.peer.clone();
     let mut batch = Batch::default();
     loop {
@@ -25,12 +33,22 @@ pub(super) async fn write(link: Arc<Link>, mut writer: Box<dyn AsyncWrite + Send
             continue;
         }
         let written = link.closing().or(async {
-            let mut bytes = (&batch.first[..]).chain(&batch.rest[..]);
-            writer.write_all_buf(&mut bytes).await?;
-            writer.flush().await
+            let written = match &mut squeeze {
+                None => {
+                    let mut bytes = (&batch.first[..]).chain(&batch.rest[..]);
+                    let length = bytes.remaining();
+                    writer.write_all_buf(&mut bytes).await?;
+                    length
+                }
+                Some(squeeze) => write_squeezed(squeeze, &mut writer, &batch).await?,
+            };
+            writer.flush().await?;
+            Ok::<_, io::Error>(written)
         });
         match written.await {
-            Some(Ok(())) => {}
+            Some(Ok(written)) => {
+                peer.counters.bytes_written.fetch_add(written as u64, Relaxed);
+            }
             Some(Err(error)) => {
                 link.close(&error.to_string());
                 break;
@@ -40,6 +58,28 @@ pub(super) async fn write(link: Arc<Link>, mut writer: Box<dyn AsyncWrite + Send
     }
     // Whoever waits to write on the next connection may have been told of this one.
     peer.to_write.notify_one();
+}
+
+/// Writes a batch with one flush at its end; how many bytes it became.
+async fn write_squeezed(squeeze: &mut Squeeze, writer: &mut Writer, batch: &Batch) -> io::Result<usize> {
+    let mut length = 0;
+    for piece in [&batch.first, &batch.rest]
+        .into_iter()
+        .flat_map(|part| part.chunks(SQUEEZED_AT_ONCE))
+    {
+        squeeze.write(piece).map_err(io::Error::other)?;
+        if piece.len() == SQUEEZED_AT_ONCE {
+            length += squeeze.squeezed().len();
+            writer.write_all(squeeze.squeezed()).await?;
+            squeeze.clear();
+            tokio::task::yield_now().await;
+        }
+    }
+    squeeze.flush().map_err(io::Error::other)?;
+    length += squeeze.squeezed().len();
+    writer.write_all(squeeze.squeezed()).await?;
+    squeeze.clear();
+    Ok(length)
 }
 
 impl Link {

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use prost::Message;
 
 use super::Status;
+use crate::trust::Right;
 
 /// Of an operation on one actor.
 #[derive(Clone, PartialEq, Message)]
@@ -127,6 +128,9 @@ pub(super) struct ProblemMessage {
     /// Of a spawn: one of [`SpawnProblem`].
     #[prost(uint32, tag = "2")]
     pub(super) reason: u32,
+    /// Of what is forbidden: the right that is missing, by its name.
+    #[prost(string, tag = "3")]
+    pub(super) right: String,
 }
 
 /// Why an actor was not started.
@@ -296,10 +300,18 @@ pub(super) fn ok(message: &impl Message) -> Told {
 
 pub(super) fn problem(status: Status, text: impl ToString) -> Told {
     let (text, reason) = (text.to_string(), SpawnProblem::Other as u32);
-    (status, write(&ProblemMessage { text, reason }))
+    let right = String::new();
+    (status, write(&ProblemMessage { text, reason, right }))
 }
 
 pub(super) fn spawn_problem(problem: SpawnProblem, text: impl ToString) -> Told {
     let (text, reason) = (text.to_string(), problem as u32);
-    (Status::Failed, write(&ProblemMessage { text, reason }))
+    let right = String::new();
+    (Status::Failed, write(&ProblemMessage { text, reason, right }))
+}
+
+pub(super) fn no_right(right: Right) -> Told {
+    let (text, reason) = (format!("no right to {right} was given"), SpawnProblem::Other as u32);
+    let right = right.to_string();
+    (Status::Forbidden, write(&ProblemMessage { text, reason, right }))
 }

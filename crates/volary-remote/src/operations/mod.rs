@@ -13,11 +13,11 @@
 
 mod argument;
 mod error;
+mod forbidden;
 mod message;
 mod node;
 mod props;
 mod reading;
-mod rights;
 mod serve;
 mod spawn;
 mod spawnable;
@@ -27,15 +27,16 @@ use std::fmt;
 
 pub use argument::Argument;
 pub use error::{OperationError, RemoteSpawnError};
+pub(crate) use forbidden::{forbid, heard};
 pub(crate) use message::actor_request;
 pub use node::RemoteNode;
 pub use reading::{ActorKind, ActorMetrics, Children, NodeMetrics};
-pub use rights::Rights;
-pub(crate) use rights::RightsOf;
 pub(crate) use serve::serve;
 pub use spawn::RemoteSpawn;
 pub(crate) use spawnable::Spawnables;
 pub(crate) use waiting::Waiting;
+
+use crate::trust::Right;
 
 macro_rules! operations {
     ($($name:ident = $text:literal needs $right:ident),+ $(,)?) => {
@@ -56,32 +57,32 @@ macro_rules! operations {
             }
 
             /// What a peer needs for it.
-            const fn right(self) -> Rights {
-                match self { $(OperationName::$name => Rights::none().$right()),+ }
+            const fn right(self) -> Right {
+                match self { $(OperationName::$name => Right::$right),+ }
             }
         }
     };
 }
 
 operations! {
-    Lookup = "lookup" needs inspect,
-    Kinds = "kinds" needs inspect,
-    Kind = "kind" needs inspect,
-    Parent = "parent" needs inspect,
-    Children = "children" needs inspect,
-    Status = "status" needs inspect,
-    Stash = "stash" needs inspect,
-    Dependencies = "dependencies" needs inspect,
-    Passivation = "passivation" needs inspect,
-    ActorMetrics = "actor-metrics" needs inspect,
-    NodeMetrics = "node-metrics" needs inspect,
-    Stop = "stop" needs control,
-    Drain = "drain" needs control,
-    Kill = "kill" needs control,
-    Restart = "restart" needs control,
-    Reinstate = "reinstate" needs control,
-    Passivate = "passivate" needs control,
-    Spawn = "spawn" needs spawn,
+    Lookup = "lookup" needs Inspect,
+    Kinds = "kinds" needs Inspect,
+    Kind = "kind" needs Inspect,
+    Parent = "parent" needs Inspect,
+    Children = "children" needs Inspect,
+    Status = "status" needs Inspect,
+    Stash = "stash" needs Inspect,
+    Dependencies = "dependencies" needs Inspect,
+    Passivation = "passivation" needs Inspect,
+    ActorMetrics = "actor-metrics" needs Inspect,
+    NodeMetrics = "node-metrics" needs Inspect,
+    Stop = "stop" needs Control,
+    Drain = "drain" needs Control,
+    Kill = "kill" needs Control,
+    Restart = "restart" needs Control,
+    Reinstate = "reinstate" needs Control,
+    Passivate = "passivate" needs Control,
+    Spawn = "spawn" needs Spawn,
 }
 
 impl fmt::Display for OperationName {

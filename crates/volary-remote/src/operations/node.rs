@@ -17,7 +17,7 @@ use super::message::{
 use super::reading::{ActorKind, ActorMetrics, Children, NodeMetrics};
 use super::serve::{Served, perform};
 use super::spawn::RemoteSpawn;
-use super::{OperationName, Rights, Status, props};
+use super::{OperationName, Status, props};
 use crate::link;
 use crate::remote::Remote;
 
@@ -25,7 +25,7 @@ use crate::remote::Remote;
 const LOOK: Duration = Duration::from_millis(5);
 
 /// A node, as one that can be asked things: what lives there, and to change that. What it does depends on the
-/// [rights](Rights) that it gives to this node. This node itself can be asked as well.
+/// [rights](crate::Rights) that it gives to this node. This node itself can be asked as well.
 ///
 /// Actors are said by their address or by their path there. Every operation is at most once, ends within
 /// [`operation_timeout`](crate::RemoteOptions::operation_timeout), and is cancel safe: who gives up has no answer, but
@@ -373,7 +373,7 @@ impl RemoteNode {
             why: why.to_owned(),
         };
         if self.node == shared.node {
-            let (status, payload) = match perform(shared, Rights::all(), operation.as_str(), &payload) {
+            let (status, payload) = match perform(shared, operation.as_str(), &payload) {
                 Served::Now(told) => told,
                 Served::Later(told) => told.await,
             };
@@ -386,7 +386,7 @@ impl RemoteNode {
         }
         let peer = shared
             .peer(&self.node)
-            .ok_or_else(|| unreachable("this node is stopping"))?;
+            .ok_or_else(|| unreachable("this node is stopping, or may not speak with it"))?;
         let mut was_written = false;
         let answered = link::within(&shared.system, shared.options.operation_timeout, async {
             loop {

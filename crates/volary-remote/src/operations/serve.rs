@@ -14,7 +14,7 @@ use super::message::{
     ActorMetricsAnswer, ActorRequest, AddressAnswer, ChildrenAnswer, CountAnswer, KindAnswer, KindsAnswer, NamesAnswer,
     NodeMetricsAnswer, SpawnProblem, SpawnRequest, StatusAnswer, Told, ok, problem, spawn_problem,
 };
-use super::{OperationName, Rights, Status, props};
+use super::{OperationName, Status, forbid, props};
 use crate::link::Link;
 use crate::remote::Shared;
 
@@ -29,12 +29,22 @@ pub(super) enum Served {
     Later(Pin<Box<dyn Future<Output = Told> + Send>>),
 }
 
-/// Does what came by a connection, and answers if that is wanted.
+/// Does what came by a connection, if its peer has the right to it, and answers if that is wanted.
 pub(crate) fn serve(link: &Arc<Link>, operation: &Operation) {
     let (peer, correlation) = (link.peer.clone(), operation.correlation);
     let shared = &peer.shared;
     let name = operation.name.as_str();
-    let rights = shared.rights.of(&peer.node);
+    if let Some(known) = OperationName::parse(name)
+        && !link.rights.allows(known.right())
+    {
+        let right = known.right();
+        let why = match correlation {
+            // Whoever told a reference to stop waits for no answer: here it is seen which operation that was.
+            0 => format!("the operation `{known}` was not done: {:?}", Status::Forbidden),
+            _ => format!("it has no right to {right}"),
+        };
+        return forbid(link, right, correlation, &why);
+    }
     let answer = {
         let (peer, name) = (peer.clone(), name.to_owned());
         move |(status, payload): Told| {
@@ -52,7 +62,7 @@ pub(crate) fn serve(link: &Arc<Link>, operation: &Operation) {
             }
         }
     };
-    match perform(shared, rights, name, &operation.payload) {
+    match perform(shared, name, &operation.payload) {
         Served::Now(told) => answer(told),
         Served::Later(told) => {
             let link = link.clone();
@@ -65,13 +75,11 @@ pub(crate) fn serve(link: &Arc<Link>, operation: &Operation) {
     }
 }
 
-pub(super) fn perform(shared: &Arc<Shared>, rights: Rights, name: &str, payload: &Bytes) -> Served {
+/// Does it, whoever asks.
+pub(super) fn perform(shared: &Arc<Shared>, name: &str, payload: &Bytes) -> Served {
     let Some(operation) = OperationName::parse(name) else {
         return Served::Now((Status::Unknown, Bytes::new()));
     };
-    if !rights.covers(operation.right()) {
-        return Served::Now(problem(Status::Forbidden, "the right for it was not given"));
-    }
     let told = match operation {
         OperationName::Spawn => return spawn(shared, payload),
         OperationName::Kinds => kinds(shared),

@@ -19,6 +19,7 @@ pub(crate) use known::Known;
 pub(crate) use outbound::{Batch, Lost, Outbound, Shipment};
 pub(crate) use settled::Settled;
 
+use crate::compression::Compression;
 use crate::event::PeerEvent;
 use crate::outlet::PeerOutlet;
 use crate::remote::Shared;
@@ -42,6 +43,8 @@ pub(crate) struct Peer {
     /// The peer will never be spoken to again under its present incarnation, or this node stops.
     closed: AtomicBool,
     pub(crate) counters: Counters,
+    /// Of the connection there is, or was last.
+    pub(crate) compression: Mutex<Option<Compression>>,
 }
 
 /// What came and went.
@@ -55,6 +58,9 @@ pub(crate) struct Counters {
     pub(crate) received: AtomicU64,
     pub(crate) refused: AtomicU64,
     pub(crate) connections: AtomicU64,
+    pub(crate) forbidden: AtomicU64,
+    pub(crate) bytes_written: AtomicU64,
+    pub(crate) bytes_read: AtomicU64,
 }
 
 /// A reading of what came from and went to a peer; see [`Remote::peers`](crate::Remote::peers).
@@ -92,8 +98,16 @@ pub struct PeerReading {
     pub received: u64,
     /// Of these, the ones that were not delivered.
     pub refused: u64,
+    /// What it asked for and had no right to: messages, which are among the refused, operations and watches.
+    pub forbidden: u64,
     /// How many connections there were.
     pub connections: u64,
+    /// How the bytes of the connection are made fewer.
+    pub compression: Option<Compression>,
+    /// Bytes that were written to connections, as they travel but for TLS.
+    pub bytes_written: u64,
+    /// Bytes that were read from connections, without handshakes.
+    pub bytes_read: u64,
     /// How many of its actors are known here.
     pub known: usize,
 }
@@ -110,6 +124,7 @@ impl Peer {
             reading: Mutex::new(()),
             closed: AtomicBool::new(false),
             counters: Counters::default(),
+            compression: Mutex::new(None),
             shared,
             node,
         }
@@ -283,6 +298,10 @@ impl Peer {
             received: count(&self.counters.received),
             refused: count(&self.counters.refused),
             connections: count(&self.counters.connections),
+            forbidden: count(&self.counters.forbidden),
+            compression: *self.compression.lock(),
+            bytes_written: count(&self.counters.bytes_written),
+            bytes_read: count(&self.counters.bytes_read),
             known: self.known.lock().len(),
         }
     }

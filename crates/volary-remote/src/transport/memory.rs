@@ -68,6 +68,7 @@ impl Transport for Memory {
                     reader: Box::new(reader),
                     writer: Box::new(writer),
                     from: "memory".to_owned(),
+                    identity: None,
                 }
             };
             door.send(halves(there)).map_err(|_| io::ErrorKind::ConnectionRefused)?;

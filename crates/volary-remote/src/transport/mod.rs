@@ -1,19 +1,28 @@
 //! What a connection is: two halves of a stream of bytes, made by listening and connecting.
 //!
-//! [`Tcp`] is the default; [`Memory`] connects nodes of one process, for tests and embedding. A transport of one's own
-//! is two small traits. All of remoting above this is the same for each of them.
+//! [`Tcp`] is the default; [`Memory`] connects nodes of one process, for tests and embedding; `Tls`, with the feature
+//! `tls`, makes any of them safe. A transport of one's own is two small traits. All of remoting above this is the same
+//! for each of them.
 
+mod identity;
 mod memory;
 mod tcp;
+#[cfg(feature = "tls")]
+mod tls;
 
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
 
 use tokio::io::{AsyncRead, AsyncWrite};
+use volary_core::ActorSystem;
 
+pub use identity::Identity;
+pub(crate) use identity::host_of;
 pub use memory::Memory;
 pub use tcp::Tcp;
+#[cfg(feature = "tls")]
+pub use tls::{CertificateError, CertificateSource, Tls, TlsError};
 
 /// A future in a box.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -26,12 +35,15 @@ pub struct Connection {
     pub writer: Box<dyn AsyncWrite + Send + Unpin>,
     /// Who is there, as far as the transport knows; for logs.
     pub from: String,
+    /// Who is there for certain, if the transport verifies that. The host of the node must be among the names then.
+    pub identity: Option<Identity>,
 }
 
 impl std::fmt::Debug for Connection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Connection")
             .field("from", &self.from)
+            .field("identity", &self.identity)
             .finish_non_exhaustive()
     }
 }
@@ -43,11 +55,20 @@ impl std::fmt::Debug for Connection {
 /// fn usual() -> impl Transport { Tcp::default() }
 /// ```
 pub trait Transport: Send + Sync + 'static {
+    /// The system that it will serve, told before anything else; for its clock.
+    fn attach(&self, _system: &ActorSystem) {}
+
     /// Listens at `host:port`; port 0 stands for any that is free.
     fn listen<'a>(&'a self, at: &'a str) -> BoxFuture<'a, io::Result<Box<dyn Listener>>>;
 
     /// Connects to `host:port`.
     fn connect<'a>(&'a self, to: &'a str) -> BoxFuture<'a, io::Result<Connection>>;
+
+    /// What is to be done with a connection that was accepted before anything is said on it, as a handshake. Not done
+    /// in [`Listener::accept`], so that a caller who is slow keeps nobody waiting.
+    fn accepted(&self, connection: Connection) -> BoxFuture<'_, io::Result<Connection>> {
+        Box::pin(std::future::ready(Ok(connection)))
+    }
 
     /// Whether nobody on the way can read or forge what is said.
     fn is_encrypted(&self) -> bool {

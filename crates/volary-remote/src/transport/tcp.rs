@@ -55,5 +55,6 @@ fn connection(stream: TcpStream) -> io::Result<Connection> {
         reader: Box::new(reader),
         writer: Box::new(writer),
         from,
+        identity: None,
     })
 }

@@ -59,6 +59,7 @@ fn connection(stream: SimStream, from: String) -> Connection {
         reader: Box::new(reader),
         writer: Box::new(writer),
         from,
+        identity: None,
     }
 }
 

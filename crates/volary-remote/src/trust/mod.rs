@@ -1,0 +1,84 @@
+//! Whom this node speaks with, and what they may do.
+
+mod identity;
+mod rights;
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+pub use identity::PeerIdentity;
+pub use rights::{Right, Rights};
+
+use crate::transport::{Identity, host_of};
+
+pub(crate) type RightsOf = Box<dyn Fn(&PeerIdentity) -> Rights + Send + Sync>;
+
+/// How connections that are not encrypted are seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Plaintext {
+    /// There is none: connections are encrypted, or never leave the process.
+    Never,
+    /// Among nodes of one machine.
+    OnLoopback,
+    /// Wherever: anybody may be anybody.
+    Anywhere,
+}
+
+pub(crate) struct Trust {
+    pub(crate) plaintext: Plaintext,
+    /// Hosts and nodes; all if there is no list.
+    pub(crate) allowed: Option<BTreeSet<String>>,
+    pub(crate) rights: Option<RightsOf>,
+}
+
+impl Trust {
+    /// Whether this node may connect, and be connected to.
+    pub(crate) fn allows(&self, node: &str) -> bool {
+        self.allowed
+            .as_ref()
+            .is_none_or(|allowed| allowed.contains(node) || allowed.contains(host_of(node)))
+    }
+
+    /// Whether what is said to this node may be said.
+    pub(crate) fn may_dial(&self, node: &str) -> Result<(), String> {
+        if self.plaintext == Plaintext::OnLoopback && !is_loopback(host_of(node)) {
+            return Err(format!(
+                "{node} is not on loopback, and the connection would not be encrypted"
+            ));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn rights(&self, peer: &PeerIdentity) -> Rights {
+        let Some(rights) = &self.rights else {
+            return match self.plaintext {
+                Plaintext::Never | Plaintext::OnLoopback => Rights::all(),
+                Plaintext::Anywhere => Rights::all().without(Right::Control).without(Right::Spawn),
+            };
+        };
+        catch_unwind(AssertUnwindSafe(|| rights(peer))).unwrap_or_else(|panic| {
+            tracing::error!(node = peer.node(), "deciding on its rights panicked; it has none");
+            // What was thrown may itself panic when it is dropped.
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(panic)));
+            Rights::none()
+        })
+    }
+}
+
+/// Whether the node that the other side says it is has the verified names.
+pub(crate) fn is_itself(verified: Option<&Identity>, node: &str) -> Result<(), String> {
+    match verified {
+        Some(identity) if !identity.is_for(host_of(node)) => Err(format!(
+            "the certificate is for {}, not for {}",
+            identity.names().join(", "),
+            host_of(node)
+        )),
+        _ => Ok(()),
+    }
+}
+
+pub(crate) fn is_loopback(host: &str) -> bool {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
+}

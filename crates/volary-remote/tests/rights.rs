@@ -1,0 +1,201 @@
+//! R5: what a peer may do, and who may be one.
+#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
+
+mod common;
+
+use common::*;
+use volary::prelude::*;
+use volary_core::RemoteError;
+use volary_remote::{OperationError, PeerEvent, PeerReading, RemoteBuilder, Right, Rights};
+
+/// A node, and another that lets it do only this.
+async fn pair_with(rights: Rights) -> (Node, Node) {
+    nodes(builder().rights(move |_| rights)).await
+}
+
+async fn nodes(other: RemoteBuilder) -> (Node, Node) {
+    let (one, other) = (Node::start("one", builder()).await, Node::start("other", other).await);
+    other.desk("desk").await;
+    (one, other)
+}
+
+async fn stop(one: Node, other: Node) {
+    one.system.stop().await.unwrap();
+    other.system.stop().await.unwrap();
+}
+
+fn reading(node: &Node) -> PeerReading {
+    node.remote.peers().remove(0)
+}
+
+/// Waits until `one` hears that it has no such right.
+async fn forbidden(one: &Node, right: Right, act: impl FnOnce()) {
+    let events = one.system.events().subscribe::<PeerEvent>();
+    act();
+    soon("it is forbidden", async {
+        loop {
+            if let PeerEvent::Forbidden { right: missing, .. } = events.next().await.unwrap() {
+                assert_eq!(missing, right);
+                break;
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r5_who_may_not_tell_is_answered_and_counted() {
+    let (one, other) = pair_with(Rights::all().without(Right::Tell)).await;
+    let desk = one.far(&other, "desk");
+    let asked = soon("a refusal", desk.ask(Note { number: 1 })).await;
+    let Err(AskError::Remote(error)) = asked else {
+        panic!("{asked:?}")
+    };
+    assert!(
+        matches!(&*error, RemoteError::NotTaken { why, .. } if why.contains("no right to tell")),
+        "{error}"
+    );
+    for number in 0..10 {
+        desk.tell(Note { number }).unwrap();
+    }
+    eventually("all are settled", || reading(&one).under_way == 0).await;
+    eventually("all are counted", || reading(&other).forbidden == 11).await;
+    let there = reading(&other);
+    assert_eq!((there.received, there.refused), (11, 11), "{there:?}");
+    assert_eq!(other.log.len(), 0);
+    // The other direction has rights of its own.
+    one.desk("near").await;
+    assert_eq!(
+        soon("an answer", other.far(&one, "near").ask(Note { number: 1 }))
+            .await
+            .unwrap(),
+        1
+    );
+    stop(one, other).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r5_who_may_not_stop_does_not() {
+    let (one, other) = pair_with(Rights::all().without(Right::Control)).await;
+    let desk = one.far(&other, "desk");
+    soon("an answer", desk.ask(Note { number: 1 })).await.unwrap();
+    forbidden(&one, Right::Control, || {
+        desk.stop();
+        desk.kill();
+        desk.restart();
+        desk.drain();
+    })
+    .await;
+    eventually("all are counted", || reading(&other).forbidden == 4).await;
+    // Neither stopped nor begun anew: it still counts on.
+    assert_eq!(soon("an answer", desk.ask(Note { number: 2 })).await.unwrap(), 2);
+    stop(one, other).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r5_who_may_not_inspect_hears_so() {
+    let (one, other) = pair_with(Rights::all().without(Right::Inspect)).await;
+    let address = other.address("desk").to_string();
+    let lookup = one.remote.lookup(other.remote.node(), &address);
+    let error = soon("a refusal", lookup).await.unwrap_err();
+    assert!(
+        matches!(&error, OperationError::Forbidden { why, .. } if why.contains("no right to inspect")),
+        "{error}"
+    );
+    assert!(soon("a refusal", one.remote.kinds(other.remote.node())).await.is_err());
+    assert_eq!(reading(&other).forbidden, 2);
+    stop(one, other).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r5_who_may_not_watch_hears_that_and_no_end() {
+    let (one, other) = pair_with(Rights::all().without(Right::Watch)).await;
+    let real = other.desk("watched").await;
+    let desk = one.far(&other, "watched");
+    soon("an answer", desk.ask(Note { number: 1 })).await.unwrap();
+    let mut end = Box::pin(desk.terminated());
+    let events = one.system.events().subscribe::<PeerEvent>();
+    let hear = async {
+        while !matches!(events.next().await.unwrap(), PeerEvent::Forbidden { right, .. } if right == Right::Watch) {}
+    };
+    soon("it is forbidden", async {
+        let mut hear = std::pin::pin!(hear);
+        std::future::poll_fn(|task| {
+            assert!(end.as_mut().poll(task).is_pending());
+            hear.as_mut().poll(task)
+        })
+        .await;
+    })
+    .await;
+    real.stop();
+    soon("it stops", real.terminated()).await;
+    let ended = soon("nobody", desk.ask(Note { number: 2 })).await;
+    assert!(matches!(ended, Err(AskError::Stopped)), "{ended:?}");
+    // What was written in order before the answer has come with it.
+    soon("an answer", one.remote.kinds(other.remote.node())).await.unwrap();
+    let heard = std::future::poll_fn(|task| std::task::Poll::Ready(end.as_mut().poll(task).is_ready())).await;
+    assert!(!heard, "the end of an actor is not for it");
+    stop(one, other).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r5_a_panic_gives_no_rights_and_goes_no_further() {
+    let (one, other) = nodes(builder().rights(|_| panic!("undecided"))).await;
+    let asked = soon("a refusal", one.far(&other, "desk").ask(Note { number: 1 })).await;
+    assert!(matches!(asked, Err(AskError::Remote(_))), "{asked:?}");
+    assert_eq!(other.log.len(), 0);
+    stop(one, other).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r5_by_default_plaintext_beyond_loopback_may_tell_and_not_stop() {
+    let (one, other) = nodes(builder().plaintext_beyond_loopback()).await;
+    let desk = one.far(&other, "desk");
+    assert_eq!(soon("an answer", desk.ask(Note { number: 1 })).await.unwrap(), 1);
+    forbidden(&one, Right::Control, || desk.stop()).await;
+    assert_eq!(soon("an answer", desk.ask(Note { number: 2 })).await.unwrap(), 2);
+    stop(one, other).await;
+}
+
+async fn why_not(node: &Node, address: &str) -> String {
+    let events = node.system.events().subscribe::<PeerEvent>();
+    let far: ActorRef<Desk> = node.remote.actor(&address.parse().unwrap()).unwrap();
+    far.tell(Note { number: 1 }).unwrap();
+    soon("no connection", async {
+        loop {
+            if let PeerEvent::NotConnected { why, .. } = events.next().await.unwrap() {
+                break why;
+            }
+        }
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r5_plaintext_is_not_sent_beyond_loopback_unless_asked_for() {
+    let one = Node::start("one", builder()).await;
+    let why = why_not(&one, "volary://other@192.0.2.1:4242/user/desk").await;
+    assert!(why.contains("would not be encrypted"), "{why}");
+    one.system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r5_only_those_on_the_list_are_spoken_with() {
+    let (one, other) = nodes(builder().allow_peers(["127.0.0.1:1", "bank.internal"])).await;
+    let why = why_not(&one, &other.address("desk").to_string()).await;
+    assert!(why.contains("is not among those allowed"), "{why}");
+    one.desk("near").await;
+    let far: Option<ActorRef<Desk>> = other.remote.actor(&one.address("near"));
+    assert!(far.is_none(), "its addresses lead nowhere");
+    assert!(other.remote.peers().is_empty() && other.log.len() == 0);
+    stop(one, other).await;
+
+    let (one, other) = nodes(builder().allow_peers(["127.0.0.1"])).await;
+    assert_eq!(
+        soon("an answer", one.far(&other, "desk").ask(Note { number: 1 }))
+            .await
+            .unwrap(),
+        1
+    );
+    stop(one, other).await;
+}
