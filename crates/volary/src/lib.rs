@@ -54,6 +54,8 @@
 //! - `wire`: `wire`, messages that travel between nodes, written as Protocol Buffers; `json`, `cbor` and `postcard`
 //!   add the codecs of these names.
 //! - `remote`: `remote`, the same `tell` and `ask` across machines. Off unless asked for.
+//! - `remote-tls`: certificates on both sides of each connection; `remote-zstd`, `remote-lz4`, `remote-gzip`,
+//!   `remote-brotli`: fewer bytes on it. Off unless asked for.
 //! - `telemetry`: `volary::telemetry`, figures and traces for OpenTelemetry. Off unless asked for.
 //! - `console`: `volary::console`, health, readiness and metrics over HTTP. Off unless asked for.
 #![forbid(unsafe_code)]
