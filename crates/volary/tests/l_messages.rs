@@ -46,7 +46,7 @@ impl Scale {
     fn beyond(&mut self, value: [u8; INLINE_BYTES + 1]) -> u64 {
         value.iter().map(|byte| u64::from(*byte)).sum()
     }
-    fn huge(&mut self, value: [u64; 8_192], counted: Counted) -> u64 {
+    fn huge(&mut self, value: [u64; 2_048], counted: Counted) -> u64 {
         let _ = counted;
         value.iter().sum()
     }
@@ -113,12 +113,12 @@ async fn weigh(scale: &ActorRef<Scale>) {
     assert_eq!(
         scale
             .ask(Huge {
-                value: [1; 8_192],
+                value: [1; 2_048],
                 counted: Counted(drops.clone())
             })
             .await
             .unwrap(),
-        8_192
+        2_048
     );
     assert_eq!(scale.ask(NotSync { value: Cell::new(1) }).await.unwrap().get(), 2);
     assert_eq!(
@@ -224,7 +224,7 @@ async fn l1_a_message_is_dropped_exactly_once_wherever_it_ends() {
                     .unwrap();
                 scale
                     .tell(Huge {
-                        value: [0; 8_192],
+                        value: [0; 2_048],
                         counted: counted(),
                     })
                     .unwrap();
