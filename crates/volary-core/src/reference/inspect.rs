@@ -70,9 +70,9 @@ impl AnyRef {
     /// of another node.
     ///
     /// ```
-    /// # use volary_core::{Actor, AnyRef, Fault};
+    /// # use volary_core::{Actor, AnyRef, SpawnError};
     /// # struct Door; impl Actor for Door {}
-    /// # async fn f(house: &AnyRef) -> Result<(), Fault> {
+    /// # async fn f(house: &AnyRef) -> Result<(), SpawnError> {
     /// let door = house.spawn(|| Door).named("front").await?;
     /// # Ok(()) }
     /// ```
