@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod backoff;
+mod builder;
 pub mod compression;
 mod error;
 mod event;
@@ -22,9 +23,11 @@ mod options;
 mod outlet;
 mod peer;
 mod remote;
+mod shared;
 pub mod transport;
 mod trust;
 
+pub use builder::RemoteBuilder;
 pub use error::RemoteStartError;
 pub use event::PeerEvent;
 pub use operations::{
@@ -32,5 +35,5 @@ pub use operations::{
 };
 pub use options::RemoteOptions;
 pub use peer::PeerReading;
-pub use remote::{Remote, RemoteBuilder};
+pub use remote::Remote;
 pub use trust::{PeerIdentity, Right, Rights};

@@ -111,3 +111,14 @@ fn t5_bytes_behind_a_cut_do_not_keep_the_world_from_resting() {
         assert!(rests.load(SeqCst) >= 1);
     });
 }
+
+#[test]
+fn t5_a_scenario_that_never_rests_does_not_pass_unseen() {
+    let failed = Check::new().seeds(3).run(|sim| async move {
+        sim.at_rest("all is well", || Ok(()));
+        let system = sim.node("a").start().await;
+        let _ = system; // and off it goes, without a pause
+    });
+    let failed = failed.unwrap_err();
+    assert!(failed.why().contains("`all is well` was never looked at"), "{failed}");
+}

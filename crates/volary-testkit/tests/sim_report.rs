@@ -5,10 +5,11 @@ use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::time::Duration;
 
 use volary::{Disk, OpenMode};
 use volary_testkit::Sim;
-use volary_testkit::sim::Check;
+use volary_testkit::sim::{Chaos, Check};
 
 #[test]
 fn t5_two_runs_that_differ_after_their_last_line_are_found() {
@@ -59,4 +60,25 @@ fn t5_a_seed_to_replay_that_is_no_number_is_not_passed_over() {
         let (good, said) = check(wrong);
         assert!(!good && said.contains("VOLARY_SEED"), "{wrong}: {said}");
     }
+}
+
+#[test]
+fn t5_fewer_faults_do_not_turn_one_bug_into_another() {
+    let second = Duration::from_secs(1);
+    let failed = Check::new().seeds(1).run(|sim| async move {
+        let a = sim.node("a");
+        sim.chaos(&Chaos::within(second).crashes(2..=4));
+        let mut crashed = false;
+        for _ in 0..200 {
+            sim.sleep(second / 100).await;
+            crashed |= !a.is_up();
+        }
+        match crashed {
+            true => Err("this one, after 12 steps"),
+            false => Err("another one, which always comes"),
+        }
+    });
+    let failed = failed.unwrap_err();
+    assert!(failed.why().contains("this one"), "{failed}");
+    assert_eq!(failed.faults().len(), 1, "{failed}");
 }

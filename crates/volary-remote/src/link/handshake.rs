@@ -8,7 +8,7 @@ use volary_wire::native::{
 };
 
 use crate::compression::Compression;
-use crate::remote::Shared;
+use crate::shared::Shared;
 use crate::transport::{Connection, Identity};
 use crate::trust::is_itself;
 

@@ -16,7 +16,7 @@ use super::message::{
 };
 use super::{OperationName, Status, forbid, props};
 use crate::link::Link;
-use crate::remote::Shared;
+use crate::shared::Shared;
 
 /// How many children are listed.
 const CHILDREN: usize = 10_000;

@@ -2,6 +2,9 @@
 //! connections, which are [links](crate::link).
 
 mod known;
+mod large;
+mod ledger;
+mod lost;
 mod names;
 mod outbound;
 mod settled;
@@ -16,13 +19,14 @@ use volary_core::{Address, DeadReason, RemoteError};
 use volary_wire::native::Frame;
 
 pub(crate) use known::Known;
-pub(crate) use outbound::{Batch, Lost, Outbound, Shipment};
+pub(crate) use lost::Lost;
+pub(crate) use outbound::{Batch, Outbound, Shipment};
 pub(crate) use settled::Settled;
 
 use crate::compression::Compression;
 use crate::event::PeerEvent;
 use crate::outlet::PeerOutlet;
-use crate::remote::Shared;
+use crate::shared::Shared;
 
 pub(crate) struct Peer {
     pub(crate) shared: Arc<Shared>,

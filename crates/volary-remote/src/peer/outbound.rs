@@ -6,75 +6,28 @@
 //! a pair survives. While there is no connection names stand in full, since numbers belong to a connection.
 
 use std::any::TypeId;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use hashbrown::HashMap;
 use volary_core::foreign::{Parcel, PendingReply, Undeliverable};
-use volary_core::{ActorId, DeadReason, RemoteError};
-use volary_wire::native::{Chunks, Confirm, Frame, FrameWriter, Head, Intern, InternSpace, Metadata, NameRef};
+use volary_core::{ActorId, DeadReason};
+use volary_wire::native::{Confirm, Frame, FrameWriter, Head, Intern, InternSpace, Metadata, NameRef};
 use volary_wire::{MessageEntry, SendEncodeError};
 
+use super::large::LargeFrames;
+use super::ledger::{Ledger, Sent};
+use super::lost::Lost;
 use super::names::{ADDRESS, Called, Names, TYPE};
 use crate::options::RemoteOptions;
 
-/// How much of a large frame goes with one batch, beside everything else.
-const PIECES_PER_BATCH: usize = 2;
 /// A buffer that has grown beyond this is not kept.
 const KEPT_BUFFER: usize = 1 << 20;
-
-/// Of a message that is on its way.
-struct Sent {
-    sequence: u64,
-    receiver: ActorId,
-    sender: Option<ActorId>,
-    type_name: &'static str,
-    bytes: u32,
-    /// Of the ask, or 0.
-    correlation: u64,
-    settled: bool,
-}
 
 struct Asked {
     reply: PendingReply,
     message: TypeId,
-}
-
-/// A message that will not arrive, or perhaps has.
-pub(crate) struct Lost {
-    pub(crate) receiver: ActorId,
-    pub(crate) sender: Option<ActorId>,
-    pub(crate) type_name: &'static str,
-    pub(crate) reason: DeadReason,
-    pub(crate) reply: Option<PendingReply>,
-}
-
-impl Lost {
-    /// What its asker hears.
-    pub(crate) fn error(&self, node: &str) -> RemoteError {
-        let node = node.to_owned();
-        match self.reason {
-            DeadReason::Unconfirmed => RemoteError::Unconfirmed { node },
-            DeadReason::Full => RemoteError::Busy { node },
-            _ => RemoteError::Unreachable {
-                node,
-                why: "there is no connection".to_owned(),
-            },
-        }
-    }
-}
-
-enum Large {
-    Pieces {
-        receiver: ActorId,
-        chunks: Chunks,
-    },
-    /// Without a receiver: not a message, but behind those that were written before it.
-    Whole {
-        receiver: Option<ActorId>,
-        frame: Bytes,
-    },
 }
 
 /// What a message is addressed with.
@@ -112,23 +65,16 @@ pub(crate) struct Outbound {
     /// Before everything else: never charged, and in no order with messages.
     first: BytesMut,
     ready: BytesMut,
-    large: VecDeque<Large>,
-    large_bytes: usize,
-    /// Receivers with frames in `large`.
-    behind: BTreeMap<ActorId, usize>,
+    large: LargeFrames,
     names: Names,
     sequence: u64,
     /// The last message that was given to a connection.
     written: u64,
-    sent: VecDeque<Sent>,
-    /// Of those in `sent`, how many are not settled, and their bytes.
-    under_way: u64,
-    bytes: usize,
+    ledger: Ledger,
     asks: HashMap<u64, Asked, foldhash::fast::FixedState>,
     /// Askers whose message arrived and whose answer will not.
     unanswered: Vec<PendingReply>,
     correlation: u64,
-    transfer: u64,
     most_bytes: usize,
     window: u64,
     chunk: usize,
@@ -143,19 +89,14 @@ impl Outbound {
             wanted: false,
             first: BytesMut::new(),
             ready: BytesMut::new(),
-            large: VecDeque::new(),
-            large_bytes: 0,
-            behind: BTreeMap::new(),
+            large: LargeFrames::default(),
             names: Names::new(),
             sequence: 0,
             written: 0,
-            sent: VecDeque::new(),
-            under_way: 0,
-            bytes: 0,
+            ledger: Ledger::default(),
             asks: HashMap::default(),
             unanswered: Vec::new(),
             correlation: 0,
-            transfer: 0,
             most_bytes: options.outbound_bytes,
             window: options.window,
             chunk: options.chunk_bytes,
@@ -167,12 +108,12 @@ impl Outbound {
     }
 
     pub(crate) fn under_way(&self) -> u64 {
-        self.under_way
+        self.ledger.under_way()
     }
 
     /// Whether nothing is on its way, and nobody waits for an answer.
     pub(crate) fn is_settled(&self) -> bool {
-        self.under_way == 0 && self.asks.is_empty()
+        self.ledger.under_way() == 0 && self.asks.is_empty()
     }
 
     /// A connection is wanted, although nothing is to be sent yet.
@@ -190,7 +131,7 @@ impl Outbound {
         if self.closed {
             return Err(Undeliverable::Gone);
         }
-        if self.under_way >= self.window || self.bytes >= self.most_bytes {
+        if self.ledger.under_way() >= self.window || self.ledger.bytes() >= self.most_bytes {
             return Err(Undeliverable::Full);
         }
         let idle = self.ready.is_empty() && self.large.is_empty();
@@ -207,7 +148,7 @@ impl Outbound {
         let sequence = self.sequence + 1;
         let correlation = if parcel.is_asked() { self.correlation + 1 } else { 0 };
         let length = self.ready.len() - mark;
-        if length > self.chunk || self.behind.contains_key(&shipment.receiver) {
+        if length > self.chunk || self.large.is_behind(shipment.receiver) {
             self.move_to_large(mark, parcel, shipment)?;
         }
         self.sequence = sequence;
@@ -216,7 +157,7 @@ impl Outbound {
             let message = parcel.message_type();
             self.asks.insert(correlation, Asked { reply, message });
         }
-        self.sent.push_back(Sent {
+        self.ledger.push(Sent {
             sequence,
             receiver: shipment.receiver,
             sender: parcel.sender(),
@@ -225,8 +166,6 @@ impl Outbound {
             correlation,
             settled: false,
         });
-        self.under_way += 1;
-        self.bytes += length;
         Ok(idle && self.connected)
     }
 
@@ -358,20 +297,7 @@ impl Outbound {
         };
         self.write_head(parcel, shipment, &head)?;
         let frame = self.ready.split_off(start).freeze();
-        self.large_bytes += frame.len();
-        *self.behind.entry(shipment.receiver).or_default() += 1;
-        self.large.push_back(if frame.len() > self.chunk {
-            self.transfer += 1;
-            Large::Pieces {
-                receiver: shipment.receiver,
-                chunks: Chunks::new(self.transfer, frame, self.chunk),
-            }
-        } else {
-            Large::Whole {
-                receiver: Some(shipment.receiver),
-                frame,
-            }
-        });
+        self.large.push(shipment.receiver, frame, self.chunk);
         Ok(())
     }
 
@@ -406,8 +332,7 @@ impl Outbound {
         }
         let mut out = BytesMut::new();
         put(&mut out, frame);
-        let frame = out.freeze();
-        self.large.push_back(Large::Whole { receiver: None, frame });
+        self.large.push_other(out.freeze());
     }
 
     /// Whether the connection of this number is the present one.
@@ -441,43 +366,10 @@ impl Outbound {
         }
         std::mem::swap(&mut spare.first, &mut self.first);
         std::mem::swap(&mut spare.rest, &mut self.ready);
-        for _ in 0..PIECES_PER_BATCH {
-            if !self.next_piece(&mut spare.rest) {
-                break;
-            }
-        }
+        self.large.write_pieces(&mut spare.rest);
         spare.sequence = self.sequence;
         self.written = self.sequence;
         spare
-    }
-
-    /// One piece of what is large; false if there is none.
-    fn next_piece(&mut self, out: &mut BytesMut) -> bool {
-        let Some(large) = self.large.front_mut() else {
-            return false;
-        };
-        let (receiver, over) = match large {
-            Large::Whole { receiver, frame } => {
-                out.extend_from_slice(frame);
-                (*receiver, true)
-            }
-            Large::Pieces { receiver, chunks } => {
-                let more = chunks.write_next(out).unwrap_or(false);
-                (Some(*receiver), !more)
-            }
-        };
-        if over {
-            self.large.pop_front();
-            if let Some(receiver) = receiver
-                && let Some(count) = self.behind.get_mut(&receiver)
-            {
-                *count -= 1;
-                if *count == 0 {
-                    self.behind.remove(&receiver);
-                }
-            }
-        }
-        true
     }
 
     /// Whether there is more to write at once.
@@ -487,45 +379,12 @@ impl Outbound {
 
     /// The peer says which messages have left their mailboxes; how many these are.
     pub(crate) fn confirm(&mut self, confirm: &Confirm) -> u64 {
-        let mut count = 0;
-        for range in confirm.beyond() {
-            // A peer may say anything; only what is on its way can be settled.
-            let (Some(first), Some(last)) = (self.sent.front(), self.sent.back()) else {
-                break;
-            };
-            let (from, to) = ((*range.start()).max(first.sequence), (*range.end()).min(last.sequence));
-            for sequence in from..=to {
-                count += u64::from(self.settle(sequence).is_some());
-            }
-        }
-        while let Some(sent) = self.sent.front()
-            && (sent.settled || sent.sequence <= confirm.up_to)
-        {
-            if !sent.settled {
-                count += 1;
-                self.under_way -= 1;
-                self.bytes -= sent.bytes as usize;
-            }
-            self.sent.pop_front();
-        }
-        count
-    }
-
-    fn settle(&mut self, sequence: u64) -> Option<&mut Sent> {
-        let first = self.sent.front()?.sequence;
-        let at = usize::try_from(sequence.checked_sub(first)?).ok()?;
-        let sent = self.sent.get_mut(at)?;
-        if std::mem::replace(&mut sent.settled, true) {
-            return None;
-        }
-        self.under_way -= 1;
-        self.bytes -= sent.bytes as usize;
-        Some(sent)
+        self.ledger.confirm(confirm)
     }
 
     /// The receiver of this message had too much mail.
     pub(crate) fn busy(&mut self, sequence: u64) -> Option<Lost> {
-        let sent = self.settle(sequence)?;
+        let sent = self.ledger.settle(sequence)?;
         let (receiver, sender, type_name, correlation) = (sent.receiver, sent.sender, sent.type_name, sent.correlation);
         let reply = self.asks.remove(&correlation).map(|asked| asked.reply);
         Some(Lost {
@@ -608,18 +467,13 @@ impl Outbound {
         self.first.clear();
         self.ready.clear();
         self.large.clear();
-        self.large_bytes = 0;
-        self.behind.clear();
-        self.under_way = 0;
-        self.bytes = 0;
         // Each connection counts from 1, so that the other side knows what it has not got yet.
         self.sequence = 0;
         self.written = 0;
         let mut asks = std::mem::take(&mut self.asks);
-        let sent = std::mem::take(&mut self.sent);
-        let lost: Vec<Lost> = sent
-            .into_iter()
-            .filter(|sent| !sent.settled)
+        let lost: Vec<Lost> = self
+            .ledger
+            .take_all()
             .map(|sent| Lost {
                 receiver: sent.receiver,
                 sender: sent.sender,

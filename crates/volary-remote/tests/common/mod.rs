@@ -47,7 +47,7 @@ pub struct Desk {
 
 #[actor(
     kind = "test.Desk",
-    remote(Note, Fail, Refuse, Nap, Echo, Tell, Forget, WhoAsks, Word, Hold)
+    remote(Note, Fail, Refuse, Nap, Echo, Tell, Forget, WhoAsks, Word)
 )]
 impl Desk {
     #[message(remote = "test.Note", codec = postcard, derive(Debug, Clone, Serialize, Deserialize))]
@@ -101,12 +101,6 @@ impl Desk {
     pub fn word(&mut self) -> Option<String> {
         let baggage = volary_core::Baggage::current();
         Some(String::from_utf8_lossy(baggage.header("word")?).into_owned())
-    }
-
-    /// Keeps its thread for a while.
-    #[message(remote = "test.Hold", codec = postcard, derive(Serialize, Deserialize))]
-    pub fn hold(&mut self, millis: u64) {
-        std::thread::sleep(Duration::from_millis(millis));
     }
 
     /// Not for other nodes.

@@ -477,7 +477,8 @@ impl Check {
         let fewest = shrink(second.plan.len(), |faults| {
             beginning.faults = Some(faults.to_vec());
             let run = in_own_thread(&beginning, scenario);
-            let why = run.why?;
+            // Another failure is another bug, and not the one that was found.
+            let why = run.why.filter(|why| gist(why) == gist(&failed.why))?;
             failed.faults = faults
                 .iter()
                 .filter_map(|number| run.plan.get(*number).cloned())
@@ -500,6 +501,12 @@ fn wanted_seed() -> Option<u64> {
         u64::MAX
     );
     seed
+}
+
+/// What a failure is about: its first line without the numbers, which differ from run to run.
+fn gist(why: &str) -> String {
+    let first = why.lines().next().unwrap_or_default();
+    first.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
 /// Leaves out as many of `count` faults as possible so that the run still fails: halves first, then one by one.

@@ -320,7 +320,7 @@ impl Sim {
 
     /// Something that must be true whenever nothing is left to do but timers: nobody is ready, and nothing is on its way. A
     /// scenario that sleeps is a timer, and so is trouble to come. What waits behind a link that is cut does not count as on
-    /// its way.
+    /// its way. A run that ends without any rest fails: it would prove nothing.
     ///
     /// ```
     /// # use std::time::Duration;

@@ -381,8 +381,8 @@ impl World {
             world: Arc::downgrade(self),
         });
         let waker = Waker::from(flag.clone());
-        // Whether this rest was looked at already.
-        let mut rested = false;
+        // Whether this rest was looked at already, and whether there was any.
+        let (mut rested, mut ever_rested) = (false, false);
         loop {
             self.let_things_happen(bridge);
             if let Some(why) = self.inner().failure.clone() {
@@ -401,7 +401,7 @@ impl World {
                     drop(here);
                     if let Poll::Ready(output) = polled {
                         self.check_invariants(When::EveryStep);
-                        return match self.inner().failure.clone() {
+                        return match self.inner().failure.clone().or_else(|| self.unseen(ever_rested)) {
                             Some(why) => Err(why),
                             None => Ok(output),
                         };
@@ -418,6 +418,7 @@ impl World {
                 }
                 None if self.inner().is_at_rest() && !std::mem::replace(&mut rested, true) => {
                     let _here = Here::enter(self, None);
+                    ever_rested = true;
                     self.check_invariants(When::AtRest);
                 }
                 None => {
@@ -439,6 +440,16 @@ impl World {
             }
             self.check_invariants(When::EveryStep);
         }
+    }
+
+    /// Why a run that went well says nothing: what must be true at rest was never looked at.
+    fn unseen(&self, ever_rested: bool) -> Option<String> {
+        let unseen = self.invariants(When::AtRest);
+        let first = unseen.first().filter(|_| !ever_rested)?;
+        Some(format!(
+            "`{}` was never looked at: the scenario ended before everything was at rest; let it sleep at its end",
+            first.name
+        ))
     }
 
     fn report_stray(&self, task: u64) {

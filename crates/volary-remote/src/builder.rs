@@ -1,0 +1,295 @@
+//! What may be sent and spawned, with whom and how; and the start of remoting.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use volary_core::tree::{Node, NodeError};
+use volary_core::{ActorSystem, Address, Dependency, Fault, Path};
+use volary_wire::{Registry, RemoteActor, Wire};
+
+use crate::compression::Compression;
+use crate::error::RemoteStartError;
+use crate::operations::{Argument, Spawnables};
+use crate::options::RemoteOptions;
+use crate::remote::Remote;
+use crate::shared::{Beginning, Shared};
+use crate::transport::{Tcp, Transport};
+use crate::trust::{PeerIdentity, Plaintext, Rights, RightsOf, Trust, is_loopback};
+
+/// Starts remoting; see [`Remote::builder`].
+#[must_use = "remoting is started by `start(..).await`"]
+pub struct RemoteBuilder {
+    registry: Registry,
+    failed: Option<RemoteStartError>,
+    spawnables: Spawnables,
+    options: RemoteOptions,
+    transport: Box<dyn Transport>,
+    cluster: String,
+    host: Option<String>,
+    beyond_loopback: bool,
+    allowed: Option<BTreeSet<String>>,
+    rights: Option<RightsOf>,
+    compressions: Option<Vec<Compression>>,
+}
+
+impl RemoteBuilder {
+    pub(crate) fn new() -> Self {
+        RemoteBuilder {
+            registry: Registry::new(),
+            failed: None,
+            spawnables: Spawnables::default(),
+            options: RemoteOptions::new(),
+            transport: Box::new(Tcp::default()),
+            cluster: String::new(),
+            host: None,
+            beyond_loopback: false,
+            allowed: None,
+            rights: None,
+            compressions: None,
+        }
+    }
+
+    /// Lets other nodes send to actors of this kind what it lists.
+    ///
+    /// ```
+    /// # use volary_remote::Remote;
+    /// # fn f<Account: volary_wire::RemoteActor>() {
+    /// let builder = Remote::builder().kind::<Account>();
+    /// # }
+    /// ```
+    pub fn kind<A: RemoteActor>(mut self) -> Self {
+        let failed = self.registry.kind::<A>().err().map(RemoteStartError::from);
+        self.failed = self.failed.or(failed);
+        self
+    }
+
+    /// Lets a message be sent to other nodes; those that a registered kind lists can be already.
+    ///
+    /// ```
+    /// # use volary_remote::Remote;
+    /// # fn f<Deposit: volary_wire::Wire>() {
+    /// let builder = Remote::builder().message::<Deposit>();
+    /// # }
+    /// ```
+    pub fn message<M: Wire>(mut self) -> Self {
+        let failed = self.registry.message::<M>().err().map(RemoteStartError::from);
+        self.failed = self.failed.or(failed);
+        self
+    }
+
+    /// Lets other nodes start actors of this kind, and send them what it lists. The factory is given what came along;
+    /// it is called again for each restart. Who may, [`rights`](RemoteBuilder::rights) say.
+    ///
+    /// ```
+    /// # use volary_remote::Remote;
+    /// # fn f<Account: volary_wire::RemoteActor>(open: fn(&[u8]) -> Result<Account, volary_core::Fault>) {
+    /// let builder = Remote::builder().spawnable::<Account>(move |argument| open(argument.bytes()));
+    /// # }
+    /// ```
+    pub fn spawnable<A: RemoteActor>(
+        mut self,
+        factory: impl Fn(&Argument) -> Result<A, Fault> + Send + Sync + 'static,
+    ) -> Self {
+        let kind = A::KIND;
+        let is_new = self.spawnables.add::<A>(factory);
+        let failed = (!is_new).then_some(RemoteStartError::SpawnableTwice { kind });
+        self.failed = self.failed.or(failed);
+        self
+    }
+
+    /// Lets actors that other nodes start be given dependencies of this kind.
+    ///
+    /// ```
+    /// # use volary_remote::Remote;
+    /// # fn f<Database: volary_core::Dependency>() {
+    /// let builder = Remote::builder().dependency::<Database>();
+    /// # }
+    /// ```
+    pub fn dependency<D: Dependency>(mut self) -> Self {
+        let failed = self.spawnables.dependencies.add::<D>().err();
+        self.failed = self.failed.or(failed.map(RemoteStartError::from));
+        self
+    }
+
+    /// Limits and times.
+    ///
+    /// ```
+    /// # use volary_remote::{Remote, RemoteOptions};
+    /// let builder = Remote::builder().options(RemoteOptions::new().window(1_024).receiver_share(256));
+    /// # let _ = builder;
+    /// ```
+    pub fn options(mut self, options: RemoteOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// What connections are made of; TCP otherwise.
+    ///
+    /// ```
+    /// # use volary_remote::{Remote, transport::Memory};
+    /// let builder = Remote::builder().transport(Memory::default());
+    /// # let _ = builder;
+    /// ```
+    pub fn transport(mut self, transport: impl Transport) -> Self {
+        self.transport = Box::new(transport);
+        self
+    }
+
+    /// Only nodes that say the same name are spoken to.
+    ///
+    /// ```
+    /// # use volary_remote::Remote;
+    /// let builder = Remote::builder().cluster("production");
+    /// # let _ = builder;
+    /// ```
+    pub fn cluster(mut self, name: impl Into<String>) -> Self {
+        self.cluster = name.into();
+        self
+    }
+
+    /// The host by which others reach this node, if it is not the one that it listens at.
+    ///
+    /// ```
+    /// # use volary_remote::Remote;
+    /// let builder = Remote::builder().advertise("bank-0.internal");
+    /// # let _ = builder;
+    /// ```
+    pub fn advertise(mut self, host: impl Into<String>) -> Self {
+        self.host = Some(host.into());
+        self
+    }
+
+    /// Allows connections beyond loopback that are not encrypted: anybody on the way can read and forge messages.
+    ///
+    /// ```
+    /// # use volary_remote::Remote;
+    /// let builder = Remote::builder().plaintext_beyond_loopback();
+    /// # let _ = builder;
+    /// ```
+    pub fn plaintext_beyond_loopback(mut self) -> Self {
+        self.beyond_loopback = true;
+        self
+    }
+
+    /// Speaks only with these nodes: a host, or `host:port`. Others are refused when they call, and addresses of theirs
+    /// lead nowhere. Without TLS a caller may claim any host.
+    ///
+    /// ```
+    /// # use volary_remote::Remote;
+    /// let builder = Remote::builder().allow_peers(["bank-0.internal", "10.0.0.7:4242"]);
+    /// # let _ = builder;
+    /// ```
+    pub fn allow_peers<N: Into<String>>(mut self, peers: impl IntoIterator<Item = N>) -> Self {
+        let peers = peers.into_iter().map(Into::into);
+        self.allowed.get_or_insert_default().extend(peers);
+        self
+    }
+
+    /// What each peer may do here; asked once for each connection. What a peer has no right to is refused, answered
+    /// and counted, and a closure that panics gives none.
+    ///
+    /// Without this, nodes of the cluster have all rights if connections are encrypted or stay on loopback, and may
+    /// neither control nor spawn actors if they are [plaintext beyond it](Self::plaintext_beyond_loopback). What can be
+    /// started is bounded by what is [`spawnable`](Self::spawnable).
+    ///
+    /// Without encryption a peer can say that it is another: then this keeps order, but nobody out.
+    ///
+    /// ```
+    /// # use volary_remote::{Remote, Rights};
+    /// let builder = Remote::builder().rights(|peer| match peer.host() {
+    ///     "admin.internal" => Rights::all(),
+    ///     _ => Rights::none().tell().watch(),
+    /// });
+    /// # let _ = builder;
+    /// ```
+    pub fn rights(mut self, rights: impl Fn(&PeerIdentity) -> Rights + Send + Sync + 'static) -> Self {
+        self.rights = Some(Box::new(rights));
+        self
+    }
+
+    /// How connections are compressed: the first of the caller's that the other side has too, or not at all. Without
+    /// this, zstd beyond loopback if the cargo feature `zstd` is on, and nothing otherwise.
+    ///
+    /// ```
+    /// # use volary_remote::{Remote, compression::Compression};
+    /// let builder = Remote::builder().compressions([Compression::Lz4, Compression::Zstd]);
+    /// let never = Remote::builder().compressions([]);
+    /// # let _ = (builder, never);
+    /// ```
+    pub fn compressions(mut self, compressions: impl IntoIterator<Item = Compression>) -> Self {
+        self.compressions = Some(compressions.into_iter().collect());
+        self
+    }
+
+    /// Listens at `host:port`, and connects the system with others.
+    ///
+    /// # Errors
+    /// The step that failed; nothing is left running.
+    pub async fn start(mut self, system: &ActorSystem, at: &str) -> Result<Remote, RemoteStartError> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        self.spawnables.register(&mut self.registry)?;
+        self.options.check()?;
+        let missing = self.compressions.iter().flatten().find(|one| !one.is_available());
+        if let Some(&compression) = missing {
+            return Err(RemoteStartError::Compression { compression });
+        }
+        let (listen_host, _) = at.rsplit_once(':').ok_or_else(|| RemoteStartError::Address {
+            at: at.to_owned(),
+            why: "it has no port".to_owned(),
+        })?;
+        if !self.transport.is_encrypted() && !self.beyond_loopback && !is_loopback(listen_host) {
+            return Err(RemoteStartError::Beyond { at: at.to_owned() });
+        }
+        let plaintext = match (self.transport.is_encrypted(), self.beyond_loopback) {
+            (true, _) => Plaintext::Never,
+            (false, false) => Plaintext::OnLoopback,
+            (false, true) => Plaintext::Anywhere,
+        };
+        self.transport.attach(system);
+        let listener = self
+            .transport
+            .listen(at)
+            .await
+            .map_err(|error| RemoteStartError::Listen {
+                at: at.to_owned(),
+                error,
+            })?;
+        let host = self.host.unwrap_or_else(|| listen_host.to_owned());
+        let address = |why: String| RemoteStartError::Address { at: host.clone(), why };
+        let node: Node = format!("{host}:{}", listener.port())
+            .parse()
+            .map_err(|error: NodeError| address(error.to_string()))?;
+        let root = Address::local(system.name(), Path::root()).map_err(|error| address(error.to_string()))?;
+        let here = root
+            .with_node(&node.host().to_string(), node.port())
+            .map_err(|error| address(error.to_string()))?;
+        let beginning = Beginning {
+            system: system.clone(),
+            registry: self.registry,
+            options: self.options,
+            transport: self.transport,
+            cluster: self.cluster,
+            node: node.to_string(),
+            here,
+            trust: Trust {
+                plaintext,
+                allowed: self.allowed,
+                rights: self.rights,
+            },
+            compressions: self.compressions,
+            spawnables: self.spawnables,
+        };
+        Shared::begin(beginning, listener).map(Remote::new)
+    }
+}
+
+impl fmt::Debug for RemoteBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RemoteBuilder")
+            .field("registry", &self.registry)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}

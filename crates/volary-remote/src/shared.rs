@@ -1,0 +1,401 @@
+//! What all associations of a node share: the peers, the connections to them, and who may call.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::*};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, UNIX_EPOCH};
+
+use parking_lot::Mutex;
+use volary_core::foreign::{Abroad, StandIn};
+use volary_core::{ActorId, ActorSystem, Address, AnyRef, Resolver, ShutdownHook, shutdown};
+use volary_wire::Registry;
+use volary_wire::native::{Frame, Goodbye, GoodbyeReason, RefuseReason};
+
+use crate::compression::Compression;
+use crate::error::RemoteStartError;
+use crate::event::PeerEvent;
+use crate::link::{self, Closing, Greeting, Link};
+use crate::operations::{Spawnables, Waiting};
+use crate::options::RemoteOptions;
+use crate::peer::{Peer, PeerReading};
+use crate::transport::{Connection, Listener, Transport, host_of};
+use crate::trust::{PeerIdentity, Right, Trust, is_loopback};
+
+/// What all associations of a node share.
+pub(crate) struct Shared {
+    pub(crate) system: ActorSystem,
+    pub(crate) registry: Registry,
+    pub(crate) options: RemoteOptions,
+    pub(crate) transport: Box<dyn Transport>,
+    pub(crate) cluster: String,
+    /// `host:port`, as others know it.
+    pub(crate) node: String,
+    pub(crate) incarnation: u64,
+    pub(crate) resolver: Arc<dyn Resolver>,
+    pub(crate) trust: Trust,
+    compressions: Option<Vec<Compression>>,
+    here: Address,
+    this: Weak<Shared>,
+    peers: Mutex<BTreeMap<String, Arc<Peer>>>,
+    links: Mutex<BTreeMap<String, Arc<Link>>>,
+    /// Peers that are being dialled just now.
+    dialling: Mutex<BTreeSet<String>>,
+    /// Held while a connection takes the place of another.
+    adopting: Mutex<()>,
+    pub(crate) spawnables: Spawnables,
+    pub(crate) waiting: Waiting,
+    /// How many actors are starting at the wish of others.
+    pub(crate) starting: AtomicUsize,
+    stopping: AtomicBool,
+    closing: Closing,
+    /// Reasons for refusals that were said.
+    said: Mutex<BTreeSet<(String, String)>>,
+}
+
+/// How many reasons for refusals are said.
+const SAID: usize = 1_000;
+
+/// What remoting begins with.
+pub(crate) struct Beginning {
+    pub(crate) system: ActorSystem,
+    pub(crate) registry: Registry,
+    pub(crate) options: RemoteOptions,
+    pub(crate) transport: Box<dyn Transport>,
+    pub(crate) cluster: String,
+    /// `host:port`, as others know it.
+    pub(crate) node: String,
+    /// The root of the system, as others know it.
+    pub(crate) here: Address,
+    pub(crate) trust: Trust,
+    pub(crate) compressions: Option<Vec<Compression>>,
+    pub(crate) spawnables: Spawnables,
+}
+
+impl Shared {
+    /// Connects the system with others, for as long as it lives.
+    pub(crate) fn begin(with: Beginning, listener: Box<dyn Listener>) -> Result<Arc<Self>, RemoteStartError> {
+        let system = with.system.clone();
+        let since = system.world().wall().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let shared = Arc::new_cyclic(|this| Shared {
+            registry: with.registry,
+            options: with.options,
+            transport: with.transport,
+            cluster: with.cluster,
+            node: with.node,
+            incarnation: u64::try_from(since.as_nanos()).unwrap_or(u64::MAX).max(1),
+            resolver: Arc::new(system.clone()),
+            trust: with.trust,
+            compressions: with.compressions,
+            here: with.here,
+            this: this.clone(),
+            peers: Mutex::default(),
+            links: Mutex::default(),
+            dialling: Mutex::default(),
+            adopting: Mutex::default(),
+            spawnables: with.spawnables,
+            waiting: Waiting::default(),
+            starting: AtomicUsize::new(0),
+            stopping: AtomicBool::new(false),
+            closing: Closing::default(),
+            said: Mutex::default(),
+            system: with.system,
+        });
+        if !system.set_abroad(Arc::new(Reach(Arc::downgrade(&shared)))) {
+            return Err(RemoteStartError::Twice);
+        }
+        end_with(&system, &shared)?;
+        system.world().spawn(Box::pin(shared.clone().listen(listener)));
+        Ok(shared)
+    }
+
+    /// Nanoseconds of the system's clock.
+    pub(crate) fn nanos(&self) -> u64 {
+        u64::try_from(self.system.uptime().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Acquire)
+    }
+
+    /// The address of a local actor, as others know it.
+    pub(crate) fn address_of(&self, id: ActorId) -> Option<String> {
+        let path = self.system.path_of(id)?;
+        let address = Address::local(self.system.name(), path).ok()?;
+        let address = self.resolver.outside_address(&address.with_uid(id.uid()));
+        Some(address.to_string())
+    }
+
+    /// The actor here that an address of this node leads to.
+    pub(crate) fn local(&self, address: &Address) -> Option<AnyRef> {
+        let is_here = match address.node() {
+            Some(node) => Some(node) == self.here.node(),
+            None => true,
+        };
+        is_here.then(|| self.system.find(address)).flatten()
+    }
+
+    /// A stand-in for an actor of that very peer; others it may not speak for.
+    pub(crate) fn stand_in_of_peer(&self, peer: &Arc<Peer>, address: &Address) -> Option<StandIn> {
+        let node = address.node()?.to_string();
+        (node == peer.node).then(|| peer.stand_in(address)).flatten()
+    }
+
+    /// The compressions that are offered to a node, and taken if it offers them; the best first.
+    pub(crate) fn compressions(&self, node: &str) -> Vec<Compression> {
+        match &self.compressions {
+            Some(chosen) => chosen.clone(),
+            None if Compression::Zstd.is_available() && !is_loopback(host_of(node)) => vec![Compression::Zstd],
+            None => Vec::new(),
+        }
+    }
+
+    pub(crate) fn peer(&self, node: &str) -> Option<Arc<Peer>> {
+        if self.is_stopping() || node == self.node || !self.trust.allows(node) {
+            return None;
+        }
+        let mut peers = self.peers.lock();
+        if let Some(peer) = peers.get(node) {
+            return Some(peer.clone());
+        }
+        let peer = Arc::new(Peer::new(self.this.upgrade()?, node.to_owned()));
+        peers.insert(node.to_owned(), peer.clone());
+        drop(peers);
+        self.system.world().spawn(Box::pin(link::dial(peer.clone())));
+        Some(peer)
+    }
+
+    pub(crate) fn begin_dialling(&self, node: &str) {
+        self.dialling.lock().insert(node.to_owned());
+    }
+
+    pub(crate) fn end_dialling(&self, node: &str) {
+        self.dialling.lock().remove(node);
+    }
+
+    /// Takes a connection over as that of its peer, in the place of one there may be.
+    pub(crate) fn adopt(&self, peer: &Arc<Peer>, mut greeting: Greeting) {
+        let identity = PeerIdentity::new(&peer.node, greeting.identity.take());
+        // Decided by code of the user, and so outside the lock.
+        let rights = self.trust.rights(&identity);
+        let _turn = self.adopting.lock();
+        // Much may have happened since it was greeted.
+        if self.is_stopping() || !peer.admits(greeting.incarnation) {
+            return;
+        }
+        let before = self.links.lock().remove(&peer.node);
+        if let Some(before) = before {
+            before.close("there is a new one");
+        }
+        let link = Link::start(peer, greeting, rights);
+        self.links.lock().insert(peer.node.clone(), link);
+        self.publish(PeerEvent::Connected {
+            node: peer.node.clone(),
+        });
+        peer.look.notify_one();
+    }
+
+    /// Whether a caller is taken. If both call at the same time, the call of the lower address counts.
+    fn admit(&self, node: &str, incarnation: u64) -> Result<(), (RefuseReason, String)> {
+        if self.is_stopping() {
+            return Err((RefuseReason::Busy, "it is stopping".to_owned()));
+        }
+        if node == self.node {
+            return Err((RefuseReason::Forbidden, "that is this node".to_owned()));
+        }
+        if !self.trust.allows(node) {
+            return Err((RefuseReason::Forbidden, format!("{node} is not among those allowed")));
+        }
+        if self.dialling.lock().contains(node) && *self.node < *node {
+            return Err((
+                RefuseReason::Duplicate,
+                "a call in the other direction is under way".to_owned(),
+            ));
+        }
+        if *self.node < *node && self.has_just_called(node, incarnation) {
+            return Err((RefuseReason::Duplicate, "this node has just called".to_owned()));
+        }
+        let known = self.peers.lock().get(node).cloned();
+        if known.is_some_and(|peer| !peer.admits(incarnation)) {
+            return Err((
+                RefuseReason::Quarantined,
+                "a later incarnation of it was here".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether there is a connection that this node has made, so recently that a call of the other side may have crossed it.
+    fn has_just_called(&self, node: &str, incarnation: u64) -> bool {
+        let links = self.links.lock();
+        links
+            .get(node)
+            .is_some_and(|link| link.has_just_called(incarnation, self.options.connect_timeout))
+    }
+
+    async fn welcome(self: Arc<Self>, connection: Connection) {
+        let from = connection.from.clone();
+        let accepted = async {
+            let connection = self.transport.accepted(connection).await?;
+            link::accept(&self, connection, |node, incarnation| self.admit(node, incarnation)).await
+        };
+        match link::within(&self.system, self.options.connect_timeout, accepted).await {
+            Some(Ok(greeting)) => {
+                if let Some(peer) = self.peer(&greeting.node) {
+                    self.adopt(&peer, greeting);
+                }
+            }
+            Some(Err(error)) => {
+                let why = error.to_string();
+                if self.is_new(host_of(&from), &why) {
+                    tracing::warn!(from, why, "a connection was not taken; said once for each reason");
+                } else {
+                    tracing::debug!(from, why, "a connection was not taken");
+                }
+            }
+            None => tracing::info!(from, "a connection said nothing in time"),
+        }
+    }
+
+    async fn listen(self: Arc<Self>, mut listener: Box<dyn Listener>) {
+        let open = Arc::new(AtomicU64::new(0));
+        while let Some(accepted) = self.closing.or(listener.accept()).await {
+            match accepted {
+                Ok(_) if open.load(Relaxed) >= self.options.handshakes as u64 => {
+                    tracing::warn!("too many connections are in their handshake; one was closed");
+                }
+                Ok(connection) => {
+                    open.fetch_add(1, Relaxed);
+                    let (shared, open) = (self.clone(), open.clone());
+                    self.system.world().spawn(Box::pin(async move {
+                        shared.welcome(connection).await;
+                        open.fetch_sub(1, Relaxed);
+                    }));
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "no connection could be taken");
+                    self.system.sleep(Duration::from_millis(50)).await;
+                }
+            }
+        }
+    }
+
+    /// Whether this was not said before, and there is room to remember that it is now.
+    fn is_new(&self, of: &str, what: &str) -> bool {
+        let mut said = self.said.lock();
+        said.len() < SAID && said.insert((of.to_owned(), what.to_owned()))
+    }
+
+    /// There is no connection to a node.
+    pub(crate) fn report_not_connected(&self, node: &str, why: &str) {
+        tracing::warn!(node, why, "no connection");
+        self.publish(PeerEvent::NotConnected {
+            node: node.to_owned(),
+            why: why.to_owned(),
+        });
+    }
+
+    /// A message was not delivered. Said once for each reason, so that a peer cannot fill the log.
+    pub(crate) fn report_refused(&self, node: &str, why: &str) {
+        if !self.is_new(node, why) {
+            return;
+        }
+        tracing::warn!(node, why, "what another node sent was refused");
+        self.publish(PeerEvent::Refused {
+            node: node.to_owned(),
+            why: why.to_owned(),
+        });
+    }
+
+    /// What came from and went to each peer.
+    pub(crate) fn readings(&self) -> Vec<PeerReading> {
+        self.peers.lock().values().map(|peer| peer.read()).collect()
+    }
+
+    pub(crate) fn peer_count(&self) -> usize {
+        self.peers.lock().len()
+    }
+
+    /// A node does not let this one do something. Said once for each right.
+    pub(crate) fn report_forbidden(&self, node: &str, right: Right) {
+        if !self.is_new(node, &format!("forbidden: {right}")) {
+            return;
+        }
+        tracing::warn!(node, %right, "this node has no right to that there");
+        let node = node.to_owned();
+        self.publish(PeerEvent::Forbidden { node, right });
+    }
+
+    pub(crate) fn publish(&self, event: PeerEvent) {
+        self.system.events().publish(event);
+    }
+
+    /// Nothing is taken or sent any more. Peers hear goodbye.
+    fn stop(&self) {
+        if self.stopping.swap(true, AcqRel) {
+            return;
+        }
+        self.closing.close();
+        let goodbye = Frame::Goodbye(Goodbye {
+            reason: GoodbyeReason::Leaving,
+            text: "".into(),
+        });
+        for peer in self.peers.lock().values() {
+            peer.write_in_order(&goodbye);
+        }
+    }
+
+    fn close(&self) {
+        let links = std::mem::take(&mut *self.links.lock());
+        links.values().for_each(|link| link.close("this node stops"));
+        let peers = std::mem::take(&mut *self.peers.lock());
+        for peer in peers.values() {
+            peer.close();
+            peer.forget(volary_core::DeadReason::Unreachable);
+        }
+        self.waiting.clear();
+    }
+
+    /// Whether everything that was to be written is.
+    fn is_written(&self) -> bool {
+        self.peers.lock().values().all(|peer| {
+            let outbound = peer.outbound.lock();
+            !outbound.is_connected() || !outbound.has_more()
+        })
+    }
+}
+
+struct Reach(Weak<Shared>);
+
+impl Abroad for Reach {
+    fn resolve(&self, address: &Address) -> Option<StandIn> {
+        let shared = self.0.upgrade()?;
+        shared.peer(&address.node()?.to_string())?.stand_in(address)
+    }
+
+    fn here(&self) -> Option<Address> {
+        Some(self.0.upgrade()?.here.clone())
+    }
+}
+
+/// Sees to it that remoting ends with its system: after the actors, whose last messages still go out.
+fn end_with(system: &ActorSystem, shared: &Arc<Shared>) -> Result<(), RemoteStartError> {
+    let stopping = shared.clone();
+    let hook = ShutdownHook::new(shutdown::AFTER_ACTORS, "remoting", move || {
+        let shared = stopping.clone();
+        async move {
+            shared.stop();
+            let patience = Duration::from_millis(500);
+            let _ = link::within(&shared.system, patience, async {
+                while !shared.is_written() {
+                    shared.system.sleep(Duration::from_millis(1)).await;
+                }
+            })
+            .await;
+            shared.close();
+        }
+    });
+    system
+        .on_shutdown(hook)
+        .map(drop)
+        .map_err(|_| RemoteStartError::Stopping)
+}
