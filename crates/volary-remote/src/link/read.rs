@@ -1,7 +1,7 @@
 //! Reads frames, and does what they say.
 
 use std::any::TypeId;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::*;
 
@@ -92,13 +92,12 @@ enum Handled {
 struct Place {
     address: Option<Address>,
     /// Who lives there, when somebody was told.
-    receiver: RefCell<Option<Receiver>>,
+    receiver: Cell<Option<Receiver>>,
     /// The stand-in of whoever sends from there.
     sender: Cell<Option<ActorId>>,
 }
 
 /// An actor here that the peer sends to.
-#[derive(Clone)]
 struct Receiver {
     actor: AnyRef,
     actor_type: TypeId,
@@ -134,7 +133,7 @@ impl Inbound {
         if self.link.closing().is_closed() {
             return Ok(Handled::Closed);
         }
-        self.handle_all()
+        Resolving::scope(peer.shared.resolver.clone(), || self.handle_all())
     }
 
     /// Handles the frames that are there.
@@ -153,8 +152,8 @@ impl Inbound {
     fn handle(&mut self, frame: Frame) -> Result<(), String> {
         let peer = &self.link.peer;
         match frame {
-            Frame::Tell(envelope) => self.deliver(&envelope, None)?,
-            Frame::Ask { correlation, envelope } => self.deliver(&envelope, Some(correlation))?,
+            Frame::Tell(envelope) => self.deliver(envelope, None)?,
+            Frame::Ask { correlation, envelope } => self.deliver(envelope, Some(correlation))?,
             Frame::Reply(reply) => self.answered(reply),
             Frame::Intern(intern) => {
                 let defined = match intern.space {
@@ -201,9 +200,9 @@ impl Inbound {
         Ok(())
     }
 
-    fn deliver(&mut self, envelope: &Envelope, correlation: Option<u64>) -> Result<(), String> {
+    fn deliver(&self, envelope: Envelope, correlation: Option<u64>) -> Result<(), String> {
         let sequence = envelope.sequence;
-        let peer = self.link.peer.clone();
+        let peer = &*self.link.peer;
         peer.counters.received.fetch_add(1, Relaxed);
         let delivered = self.try_deliver(envelope, correlation);
         match delivered {
@@ -227,20 +226,36 @@ impl Inbound {
         Ok(())
     }
 
-    fn try_deliver(&mut self, envelope: &Envelope, correlation: Option<u64>) -> Result<(), Undelivered> {
-        let link = self.link.clone();
-        let shared = &link.peer.shared;
-        if !link.rights.allows(Right::Tell) {
-            link.peer.counters.forbidden.fetch_add(1, Relaxed);
+    fn try_deliver(&self, envelope: Envelope, correlation: Option<u64>) -> Result<(), Undelivered> {
+        if !self.link.rights.allows(Right::Tell) {
+            self.link.peer.counters.forbidden.fetch_add(1, Relaxed);
             return Err(Undelivered::Not(Outcome::REFUSED, "it has no right to tell".to_owned()));
         }
-        let mut receiver = self.receiver(&envelope.receiver)?;
-        let route = self.route(&envelope.type_name, &mut receiver)?;
-        self.keep_receiver(&envelope.receiver, &receiver);
+        let mut receiver = self.take_receiver(&envelope.receiver)?;
+        let place = match &envelope.receiver {
+            Name::Id(id) => self.addresses.get(*id),
+            Name::Text(_) => None,
+        };
+        let delivered = self.deliver_to(&mut receiver, envelope, correlation);
+        if let Some((_, place)) = place {
+            place.receiver.set(Some(receiver));
+        }
+        delivered
+    }
+
+    fn deliver_to(
+        &self,
+        receiver: &mut Receiver,
+        envelope: Envelope,
+        correlation: Option<u64>,
+    ) -> Result<(), Undelivered> {
+        let link = &*self.link;
+        let shared = &link.peer.shared;
+        let route = self.route(&envelope.type_name, receiver)?;
         let Some(receipt) = receiver.inbox.admit(envelope.sequence, shared.options.receiver_share) else {
             return Err(Undelivered::Busy);
         };
-        let baggage = envelope.metadata.as_ref().map(baggage);
+        let baggage = envelope.metadata.as_ref().and_then(baggage);
         let mut arrival = Arrival::new(&shared.system).receipt(receipt);
         if let Some(sender) = envelope.sender.as_ref().and_then(|name| self.sender(name)) {
             arrival = arrival.sender(sender);
@@ -249,16 +264,14 @@ impl Inbound {
             arrival = arrival.baggage(baggage);
         }
         let left = envelope.metadata.as_ref().and_then(Metadata::deadline);
-        let (codec, payload) = (envelope.codec, envelope.payload.clone());
+        let (codec, payload) = (envelope.codec, envelope.payload);
         let actor = &receiver.actor;
-        let delivered = Resolving::scope(shared.resolver.clone(), || match correlation {
+        let delivered = match correlation {
             None => arrival.deliver(|| route.tell(actor, codec, payload)),
-            Some(correlation) => {
-                let pending = arrival.deliver(|| route.ask(actor, codec, payload, left))?;
-                link.await_answer(correlation, pending);
-                Ok(())
-            }
-        });
+            Some(correlation) => arrival
+                .deliver(|| route.ask(actor, codec, payload, left))
+                .map(|pending| link.await_answer(correlation, pending)),
+        };
         delivered.map_err(|error| {
             let number = match error {
                 DeliverError::Stopped => Outcome::STOPPED,
@@ -270,37 +283,31 @@ impl Inbound {
         })
     }
 
-    /// Whoever lives at a place that the peer names.
-    fn receiver(&mut self, name: &Name) -> Result<Receiver, Undelivered> {
-        let place = match name {
+    /// Whoever lives at a place that the peer names, out of what is remembered of it: to be put back.
+    fn take_receiver(&self, name: &Name) -> Result<Receiver, Undelivered> {
+        let nobody = || Undelivered::Not(Outcome::STOPPED, "nobody lives there".to_owned());
+        let spelt: Address;
+        let address = match name {
             Name::Id(id) => {
                 let (_, place) = self.addresses.get(*id).ok_or_else(|| unknown_number(*id))?;
-                if let Some(receiver) = &*place.receiver.borrow()
-                    && receiver.actor.is_alive()
-                {
-                    return Ok(receiver.clone());
+                let remembered = place.receiver.take().filter(|receiver| receiver.actor.is_alive());
+                if let Some(receiver) = remembered {
+                    return Ok(receiver);
                 }
-                place.address.clone()
+                place.address.as_ref().ok_or_else(nobody)?
             }
-            Name::Text(text) => text.as_str().parse().ok(),
+            Name::Text(text) => {
+                spelt = text.as_str().parse().map_err(|_| nobody())?;
+                &spelt
+            }
         };
-        let nobody = || Undelivered::Not(Outcome::STOPPED, "nobody lives there".to_owned());
-        let address = place.ok_or_else(nobody)?;
-        let actor = self.link.peer.shared.local(&address).ok_or_else(nobody)?;
+        let actor = self.link.peer.shared.local(address).ok_or_else(nobody)?;
         Ok(Receiver {
             actor_type: actor.actor_type(),
             actor,
             inbox: Inbox::new(self.link.clone()),
             last: None,
         })
-    }
-
-    fn keep_receiver(&self, name: &Name, receiver: &Receiver) {
-        if let Name::Id(id) = name
-            && let Some((_, place)) = self.addresses.get(*id)
-        {
-            *place.receiver.borrow_mut() = Some(receiver.clone());
-        }
     }
 
     fn route(&self, name: &Name, receiver: &mut Receiver) -> Result<Route, Undelivered> {
@@ -357,9 +364,7 @@ impl Inbound {
             return; // nobody waits any more, or nobody asked
         };
         match peer.shared.registry.entry_of(message) {
-            Some(entry) => Resolving::scope(peer.shared.resolver.clone(), || {
-                entry.answer(waiting, reply.outcome, &peer.node);
-            }),
+            Some(entry) => entry.answer(waiting, reply.outcome, &peer.node),
             None => drop(waiting),
         }
     }
@@ -425,7 +430,7 @@ impl Place {
     fn new(address: Option<Address>) -> Self {
         Place {
             address,
-            receiver: RefCell::new(None),
+            receiver: Cell::new(None),
             sender: Cell::new(None),
         }
     }
@@ -442,8 +447,11 @@ fn unknown_number(id: u32) -> Undelivered {
     Undelivered::Rule(format!("it uses the number {id}, which it has not defined"))
 }
 
-/// What travelled along, as handlers see it.
-fn baggage(metadata: &Metadata) -> Baggage {
+/// What travelled along, as handlers see it, if anything did.
+fn baggage(metadata: &Metadata) -> Option<Baggage> {
+    if metadata.trace().is_none() && metadata.headers().next().is_none() {
+        return None;
+    }
     let mut baggage = Baggage::new();
     if let Some(trace) = metadata.trace() {
         let (id, span) = (u128::from_be_bytes(trace.trace), u64::from_be_bytes(trace.span));
@@ -457,5 +465,5 @@ fn baggage(metadata: &Metadata) -> Baggage {
         // What is beyond our bounds stays behind.
         baggage = baggage.clone().with_header(name, value).unwrap_or(baggage);
     }
-    baggage
+    Some(baggage)
 }

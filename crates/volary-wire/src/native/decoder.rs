@@ -1,6 +1,6 @@
 //! From a stream of bytes, however it was cut, to frames.
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 
 use super::handshake::{read_hello, read_welcome};
 use super::read::Reader;
@@ -139,8 +139,8 @@ impl FrameDecoder {
             if self.buffer.len() < 4 + length {
                 return Ok(None);
             }
-            let mut frame = self.buffer.split_to(4 + length).freeze();
-            let _ = frame.split_to(4);
+            self.buffer.advance(4);
+            let frame = self.buffer.split_to(length).freeze();
             match Frame::from_bytes(frame, &self.limits)? {
                 Some(frame) => return Ok(Some(frame)),
                 None => self.skipped += 1,
@@ -151,13 +151,16 @@ impl FrameDecoder {
 
 impl Frame {
     /// A frame without its length; none if it is of an unknown kind that may be skipped.
-    pub(crate) fn from_bytes(frame: Bytes, limits: &Limits) -> Result<Option<Self>, FrameError> {
+    pub(crate) fn from_bytes(mut frame: Bytes, limits: &Limits) -> Result<Option<Self>, FrameError> {
         let (number, flags) = match frame[..] {
             [number, flags, ..] => (number, flags),
             _ => return Err(FrameError::TooShort { length: frame.len() }),
         };
         match FrameKind::from_number(number) {
-            Some(kind) => read(kind, flags, frame.slice(2..), limits).map(Some),
+            Some(kind) => {
+                frame.advance(2);
+                read(kind, flags, frame, limits).map(Some)
+            }
             None if flags & SKIPPABLE != 0 => Ok(None),
             None => Err(FrameError::UnknownKind(number)),
         }

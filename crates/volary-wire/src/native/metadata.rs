@@ -7,11 +7,12 @@
 //! Fields of unknown tags are skipped.
 
 use std::fmt;
+use std::ops::Range;
 use std::time::Duration;
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-use super::read::Reader;
+use super::read::number;
 use super::write::{number_length, put_number};
 use super::{FrameError, FrameKind, Limits};
 
@@ -32,9 +33,10 @@ const TRACE_BYTES: usize = 25;
 /// ```
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Metadata {
-    fields: Bytes,
     deadline: Option<Duration>,
     trace: Option<TraceContext>,
+    /// The fields of headers, and those that are not known here.
+    others: Bytes,
 }
 
 /// Where a trace stands, as W3C has it. The `tracestate` is a header like any other.
@@ -105,7 +107,7 @@ impl Metadata {
     /// assert_eq!(metadata.headers().map(|(key, _)| key).collect::<String>(), "ab");
     /// ```
     pub fn headers(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        let mut left = &self.fields[..];
+        let mut left = &self.others[..];
         std::iter::from_fn(move || {
             loop {
                 let (&tag, rest) = left.split_first()?;
@@ -121,42 +123,144 @@ impl Metadata {
         })
     }
 
-    pub(crate) fn fields(&self) -> &[u8] {
-        &self.fields
+    /// Writes its fields, behind their length.
+    pub(crate) fn write(&self, out: &mut BytesMut) {
+        let deadline = self.deadline.map(micros);
+        let length = deadline.map_or(0, |micros| 2 + number_length(micros))
+            + self.trace.map_or(0, |_| 2 + TRACE_BYTES)
+            + self.others.len();
+        put_number(out, length as u64);
+        if let Some(micros) = deadline {
+            out.put_slice(&[DEADLINE, number_length(micros) as u8]);
+            put_number(out, micros);
+        }
+        if let Some(TraceContext { trace, span, flags }) = self.trace {
+            out.put_slice(&[TRACE, TRACE_BYTES as u8]);
+            out.put_slice(&trace);
+            out.put_slice(&span);
+            out.put_u8(flags);
+        }
+        out.put_slice(&self.others);
     }
 
     /// Checks what a peer sent.
     pub(crate) fn checked(kind: FrameKind, fields: Bytes, limits: &Limits) -> Result<Self, FrameError> {
-        let mut metadata = Metadata {
-            fields: fields.clone(),
-            deadline: None,
-            trace: None,
-        };
-        let mut left = Reader::new(kind, fields);
+        let mut metadata = Metadata::default();
+        let mut others = Others::default();
         let mut headers = 0;
-        while !left.is_empty() {
-            let tag = left.u8("metadata")?;
-            let mut value = Reader::new(kind, left.counted(limits.max_metadata, "metadata")?);
+        let mut left = &fields[..];
+        while let Some((&tag, behind)) = left.split_first() {
+            let start = fields.len() - left.len();
+            let (value, behind) = counted(behind, kind, limits)?;
+            left = behind;
             match tag {
                 DEADLINE if metadata.deadline.is_none() => {
-                    metadata.deadline = Some(Duration::from_micros(value.number("deadline")?));
-                    value.end()?;
+                    let (micros, length) = number(value, kind, "deadline")?;
+                    nothing_behind(value, length, kind)?;
+                    metadata.deadline = Some(Duration::from_micros(micros));
                 }
                 TRACE if metadata.trace.is_none() => {
-                    metadata.trace = Some(trace(&value.bytes(TRACE_BYTES, "trace")?));
-                    value.end()?;
+                    let field = "trace";
+                    let bytes = value.first_chunk().ok_or(FrameError::Truncated { kind, field })?;
+                    nothing_behind(value, TRACE_BYTES, kind)?;
+                    metadata.trace = Some(trace(bytes));
                 }
-                DEADLINE | TRACE => return Err(left.unfit("metadata", tag.into())),
-                HEADER => {
-                    headers += 1;
-                    left.within(headers, limits.max_headers, "headers")?;
-                    value.text(limits.max_metadata, "header")?;
+                DEADLINE | TRACE => {
+                    let (field, value) = ("metadata", tag.into());
+                    return Err(FrameError::Value { kind, field, value });
                 }
-                _ => {}
+                _ => {
+                    if tag == HEADER {
+                        headers += 1;
+                        within(headers, limits.max_headers, kind, "headers")?;
+                        check_key(value, kind, limits)?;
+                    }
+                    others.add(start..fields.len() - left.len());
+                }
             }
         }
+        metadata.others = others.of(&fields);
         Ok(metadata)
     }
+}
+
+/// Where fields are that are kept as they came: nearly always all in one place, or nowhere.
+#[derive(Default)]
+struct Others {
+    first: Range<usize>,
+    scattered: Vec<Range<usize>>,
+}
+
+impl Others {
+    fn add(&mut self, field: Range<usize>) {
+        if self.first.is_empty() {
+            self.first = field;
+        } else if self.scattered.is_empty() && self.first.end == field.start {
+            self.first.end = field.end;
+        } else {
+            self.scattered.push(field);
+        }
+    }
+
+    fn of(self, fields: &Bytes) -> Bytes {
+        if self.first.is_empty() {
+            return Bytes::new();
+        }
+        if self.scattered.is_empty() {
+            return fields.slice(self.first);
+        }
+        let mut together = BytesMut::from(&fields[self.first]);
+        for range in self.scattered {
+            together.put_slice(&fields[range]);
+        }
+        together.freeze()
+    }
+}
+
+/// What a length counts, and what is behind it.
+fn counted<'a>(bytes: &'a [u8], kind: FrameKind, limits: &Limits) -> Result<(&'a [u8], &'a [u8]), FrameError> {
+    let field = "metadata";
+    let (length, taken) = number(bytes, kind, field)?;
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    within(length, limits.max_metadata, kind, field)?;
+    let split = bytes[taken..].split_at_checked(length);
+    split.ok_or(FrameError::Truncated { kind, field })
+}
+
+fn check_key(header: &[u8], kind: FrameKind, limits: &Limits) -> Result<(), FrameError> {
+    let field = "header";
+    let (length, taken) = number(header, kind, field)?;
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    within(length, limits.max_metadata, kind, field)?;
+    let key = header[taken..].get(..length);
+    let key = key.ok_or(FrameError::Truncated { kind, field })?;
+    match std::str::from_utf8(key) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(FrameError::NotText { kind, field }),
+    }
+}
+
+fn within(length: usize, limit: usize, kind: FrameKind, field: &'static str) -> Result<(), FrameError> {
+    if length <= limit {
+        return Ok(());
+    }
+    Err(FrameError::Field {
+        kind,
+        field,
+        length,
+        limit,
+    })
+}
+
+fn nothing_behind(value: &[u8], length: usize, kind: FrameKind) -> Result<(), FrameError> {
+    match value.len().saturating_sub(length) {
+        0 => Ok(()),
+        left => Err(FrameError::Trailing { kind, left }),
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 impl fmt::Debug for Metadata {
@@ -192,8 +296,7 @@ impl MetadataBuilder {
     /// let _ = Metadata::builder().deadline(std::time::Duration::from_secs(5));
     /// ```
     pub fn deadline(mut self, left: Duration) -> Self {
-        let micros = u64::try_from(left.as_micros()).unwrap_or(u64::MAX);
-        self.deadline = Some(Duration::from_micros(micros));
+        self.deadline = Some(Duration::from_micros(micros(left)));
         self
     }
 
@@ -232,30 +335,18 @@ impl MetadataBuilder {
     /// ```
     #[must_use]
     pub fn build(self) -> Metadata {
-        let mut fields = BytesMut::with_capacity(self.headers.len() + 12 + 2 + TRACE_BYTES);
-        if let Some(left) = self.deadline {
-            let micros = u64::try_from(left.as_micros()).unwrap_or(u64::MAX);
-            fields.put_u8(DEADLINE);
-            put_number(&mut fields, number_length(micros) as u64);
-            put_number(&mut fields, micros);
-        }
-        if let Some(TraceContext { trace, span, flags }) = self.trace {
-            fields.put_u8(TRACE);
-            put_number(&mut fields, TRACE_BYTES as u64);
-            fields.put_slice(&trace);
-            fields.put_slice(&span);
-            fields.put_u8(flags);
-        }
-        fields.put_slice(&self.headers);
         Metadata {
-            fields: fields.freeze(),
             deadline: self.deadline,
             trace: self.trace,
+            others: match self.headers.is_empty() {
+                true => Bytes::new(),
+                false => self.headers.freeze(),
+            },
         }
     }
 }
 
-fn trace(bytes: &[u8]) -> TraceContext {
+fn trace(bytes: &[u8; TRACE_BYTES]) -> TraceContext {
     let mut context = TraceContext {
         trace: [0; 16],
         span: [0; 8],

@@ -251,20 +251,25 @@ impl<'a> FrameWriter<'a> {
     ) -> Result<Result<(), E>, Oversize> {
         let sender = head.sender.map_or(0, |_| HAS_SENDER);
         let metadata = head.metadata.map_or(0, |_| HAS_METADATA);
-        let start = self.begin(kind, sender | metadata);
+        let start = self.out.len();
         let out = &mut *self.out;
-        put_number(out, head.sequence);
+        let mut short = Short::new();
+        short.length = 4; // of the frame's own, which is not known yet
+        short.put(kind as u8);
+        short.put(sender | metadata);
+        short.number(head.sequence);
         if let Some(correlation) = correlation {
-            put_number(out, correlation);
+            short.number(correlation);
         }
-        put_name(out, head.receiver);
+        short.name(head.receiver, out);
         if let Some(sender) = head.sender {
-            put_name(out, sender);
+            short.name(sender, out);
         }
-        put_name(out, head.type_name);
-        out.put_u8(head.codec.number());
+        short.name(head.type_name, out);
+        short.put(head.codec.number());
+        short.append(out);
         if let Some(metadata) = head.metadata {
-            put_counted(out, metadata.fields());
+            metadata.write(out);
         }
         match payload(out) {
             Ok(()) => self.finish(start).map(Ok),
@@ -369,13 +374,9 @@ fn put_outcome(out: &mut BytesMut, outcome: &Outcome) {
 }
 
 fn put_name(out: &mut BytesMut, name: NameRef<'_>) {
-    match name {
-        NameRef::Id(id) => put_number(out, id.into()),
-        NameRef::Text(text) => {
-            out.put_u8(0);
-            put_counted(out, text.as_bytes());
-        }
-    }
+    let mut short = Short::new();
+    short.name(name, out);
+    short.append(out);
 }
 
 fn put_counted(out: &mut BytesMut, bytes: &[u8]) {
@@ -383,12 +384,58 @@ fn put_counted(out: &mut BytesMut, bytes: &[u8]) {
     out.put_slice(bytes);
 }
 
-pub(crate) fn put_number(out: &mut BytesMut, mut value: u64) {
-    while value >= 0x80 {
-        out.put_u8(value as u8 | 0x80);
-        value >>= 7;
+pub(crate) fn put_number(out: &mut BytesMut, value: u64) {
+    let mut short = Short::new();
+    short.number(value);
+    short.append(out);
+}
+
+/// A few numbers that are put together before they are appended: each appending asks whether there is room.
+struct Short {
+    bytes: [u8; Short::ROOM],
+    length: usize,
+}
+
+impl Short {
+    /// Of the beginning of a frame: its length, kind and flags, five numbers and a codec.
+    const ROOM: usize = 4 + 2 + 5 * 10 + 1;
+
+    fn new() -> Self {
+        Short {
+            bytes: [0; Short::ROOM],
+            length: 0,
+        }
     }
-    out.put_u8(value as u8);
+
+    fn put(&mut self, byte: u8) {
+        self.bytes[self.length] = byte;
+        self.length += 1;
+    }
+
+    fn number(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.put(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.put(value as u8);
+    }
+
+    /// A name that stands in full is appended where it stands.
+    fn name(&mut self, name: NameRef<'_>, out: &mut BytesMut) {
+        match name {
+            NameRef::Id(id) => self.number(id.into()),
+            NameRef::Text(text) => {
+                self.put(0);
+                self.number(text.len() as u64);
+                self.append(out);
+                out.put_slice(text.as_bytes());
+            }
+        }
+    }
+
+    fn append(&mut self, out: &mut BytesMut) {
+        out.put_slice(&self.bytes[..std::mem::take(&mut self.length)]);
+    }
 }
 
 /// How many bytes [`put_number`] takes.
