@@ -162,4 +162,10 @@ fn l26_dependencies_that_cannot_be_written_or_read_say_so() {
         ),
         "{error}"
     );
+
+    let both = Props::new()
+        .dependency(Database::from_bytes(b"db:1").unwrap())
+        .dependency(Impostor);
+    let error = both.dependency_bytes().unwrap_err();
+    assert!(matches!(error, DependencyError::Duplicate { .. }), "{error}");
 }

@@ -186,7 +186,7 @@ impl Props {
     /// ```
     ///
     /// # Errors
-    /// If one cannot be written.
+    /// If one cannot be written, or two have one name.
     pub fn dependency_bytes(&self) -> Result<Vec<DependencyBytes>, DependencyError> {
         self.dependencies.as_ref().map_or(Ok(Vec::new()), |given| given.write())
     }

@@ -122,6 +122,7 @@ pub enum DependencyError {
 #[derive(Clone)]
 struct Given {
     kind: &'static str,
+    type_name: &'static str,
     value: Arc<dyn Any + Send + Sync>,
     write: fn(&(dyn Any + Send + Sync)) -> Result<Vec<u8>, Fault>,
 }
@@ -130,6 +131,7 @@ impl Given {
     fn new<D: Dependency>(dependency: Arc<D>) -> Self {
         Given {
             kind: D::KIND,
+            type_name: std::any::type_name::<D>(),
             value: dependency,
             write: |value| match value.downcast_ref::<D>() {
                 Some(dependency) => crate::dispatch::contain(|| dependency.to_bytes())?,
@@ -171,6 +173,14 @@ impl Dependencies {
                 fault,
             }),
         };
+        // The other side knows names alone, and would keep one of two.
+        let mut named = BTreeMap::new();
+        for given in self.0.values() {
+            if let Some(first) = named.insert(given.kind, given.type_name) {
+                let (kind, second) = (given.kind, given.type_name);
+                return Err(DependencyError::Duplicate { kind, first, second });
+            }
+        }
         self.0.values().map(write).collect()
     }
 }

@@ -13,7 +13,8 @@ use crate::reference::{Accepts, ActorRef, Recipient, SendError, Target, TellErro
 
 impl<T: Target> ActorRef<T> {
     /// The actor as a [`Sink`]: elements are sent as [`send`](ActorRef::send) does, waiting for room in a bounded
-    /// mailbox. Closing it does not stop the actor.
+    /// mailbox. Closing it does not stop the actor. An element that waits for room when the sink is dropped was not sent,
+    /// as one of a `send` that is given up: flush or close it first.
     ///
     /// ```
     /// # use volary_core::*;
