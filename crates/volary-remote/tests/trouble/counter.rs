@@ -1,0 +1,100 @@
+//! The actors: counters write down what comes, and speakers say numbered words until they end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
+use volary::prelude::*;
+use volary_core::Address;
+use volary_remote::Remote;
+
+/// Writes a line down, where it outlives whoever wrote it.
+pub(crate) type Pen = Arc<dyn Fn(String) + Send + Sync>;
+
+pub(crate) struct Counter {
+    pub(crate) name: &'static str,
+    pub(crate) pen: Pen,
+    /// Whoever holds waits for a permit.
+    pub(crate) gate: Arc<Semaphore>,
+}
+
+#[actor(kind = "trouble.Counter", remote(Count, Hold))]
+impl Counter {
+    #[message(remote = "trouble.Count", codec = postcard, derive(Serialize, Deserialize))]
+    pub(crate) fn count(&mut self, from: String, number: u64, padding: Vec<u8>) -> u64 {
+        drop(padding);
+        (self.pen)(format!("h {} {from} {number}", self.name));
+        number
+    }
+
+    /// Takes nothing more until it is let go.
+    #[message(remote = "trouble.Hold", codec = postcard, derive(Serialize, Deserialize))]
+    pub(crate) async fn hold(&mut self, number: u64) {
+        (self.pen)(format!("h {} holder {number}", self.name));
+        if let Ok(permit) = self.gate.acquire().await {
+            permit.forget();
+        }
+    }
+
+    pub(crate) fn look_after(&mut self, who: ActorRef<Speaker>, ctx: &mut Context<Self>) {
+        ctx.watch(&who);
+    }
+
+    #[handles]
+    fn terminated(&mut self, gone: Terminated) {
+        (self.pen)(format!("gone {}", gone.path()));
+    }
+}
+
+/// Says numbered words to one actor elsewhere.
+pub(crate) struct Speaker {
+    pub(crate) from: String,
+    pub(crate) to: Address,
+    pub(crate) remote: Remote,
+    pub(crate) pen: Pen,
+    pub(crate) number: u64,
+}
+
+#[actor]
+impl Speaker {
+    pub(crate) async fn speak(&mut self, words: u64, ctx: &mut Context<Self>) {
+        for word in 0..words {
+            self.say(ctx).await;
+            if word % 20 == 19 {
+                ctx.sleep(Duration::from_millis(1)).await;
+            }
+        }
+    }
+
+    /// One more word, and the end.
+    pub(crate) async fn end(&mut self, ctx: &mut Context<Self>) {
+        self.say(ctx).await;
+        (self.pen)(format!("said {}", self.number));
+        ctx.stop();
+    }
+
+    /// How many words were taken to be carried over.
+    pub(crate) fn said(&mut self) -> u64 {
+        self.number
+    }
+
+    #[actor(skip)]
+    async fn say(&mut self, ctx: &mut Context<Self>) {
+        loop {
+            // Found anew each time: one that was said to be lost has ended.
+            if let Some(to) = self.remote.actor::<Counter>(&self.to) {
+                let count = Count {
+                    from: self.from.clone(),
+                    number: self.number + 1,
+                    padding: Vec::new(),
+                };
+                if to.tell(count).is_ok() {
+                    self.number += 1;
+                    return;
+                }
+            }
+            ctx.sleep(Duration::from_millis(2)).await;
+        }
+    }
+}
