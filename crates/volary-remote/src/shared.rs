@@ -173,13 +173,13 @@ impl Shared {
     }
 
     /// Takes a connection over as that of its peer, in the place of one there may be.
-    pub(crate) fn adopt(&self, peer: &Arc<Peer>, mut greeting: Greeting) {
+    pub(crate) fn adopt(&self, peer: &Arc<Peer>, mut greeting: Greeting, admits: impl FnOnce(u64) -> bool) {
         let identity = PeerIdentity::new(&peer.node, greeting.identity.take());
         // Decided by code of the user, and so outside the lock.
         let rights = self.trust.rights(&identity);
         let _turn = self.adopting.lock();
         // Much may have happened since it was greeted.
-        if self.is_stopping() || !peer.admits(greeting.incarnation) {
+        if self.is_stopping() || !admits(greeting.incarnation) {
             return;
         }
         let before = self.links.lock().remove(&peer.node);
@@ -215,13 +215,21 @@ impl Shared {
             return Err((RefuseReason::Duplicate, "this node has just called".to_owned()));
         }
         let known = self.peers.lock().get(node).cloned();
-        if known.is_some_and(|peer| !peer.admits(incarnation)) {
-            return Err((
-                RefuseReason::Quarantined,
-                "a later incarnation of it was here".to_owned(),
-            ));
+        match known {
+            Some(peer) if peer.is_over(incarnation) => {
+                let text = "the actors of this incarnation were said to be gone; it must start anew";
+                Err((RefuseReason::Quarantined, text.to_owned()))
+            }
+            Some(peer) if !peer.admits(incarnation) => {
+                // Unless its clock was set back: who answers there is the one that lives.
+                if !peer.outbound.lock().is_connected() {
+                    peer.want_connection();
+                }
+                let text = "a later incarnation of it was here";
+                Err((RefuseReason::Quarantined, text.to_owned()))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Whether there is a connection that this node has made, so recently that a call of the other side may have crossed it.
@@ -241,7 +249,7 @@ impl Shared {
         match link::within(&self.system, self.options.connect_timeout, accepted).await {
             Some(Ok(greeting)) => {
                 if let Some(peer) = self.peer(&greeting.node) {
-                    self.adopt(&peer, greeting);
+                    self.adopt(&peer, greeting, |incarnation| peer.admits(incarnation));
                 }
             }
             Some(Err(error)) => {

@@ -90,6 +90,7 @@ async fn connected(peer: &Peer) {
 async fn attempt(peer: &Arc<Peer>) -> Result<(), Ungreeted> {
     let shared = &peer.shared;
     shared.trust.may_dial(&peer.node).map_err(Ungreeted::WeRefused)?;
+    let epoch = peer.outbound.lock().epoch();
     let timed_out = || Ungreeted::Io(std::io::ErrorKind::TimedOut.into());
     let greeting = within(&shared.system, shared.options.connect_timeout, async {
         shared.begin_dialling(&peer.node);
@@ -104,10 +105,11 @@ async fn attempt(peer: &Arc<Peer>) -> Result<(), Ungreeted> {
         tracing::warn!(text, "the node there says that it is another");
         return Err(Ungreeted::Rule(text));
     }
-    if !peer.admits(greeting.incarnation) {
-        return Err(Ungreeted::Rule("an older incarnation answers".to_owned()));
+    if peer.is_over(greeting.incarnation) {
+        let text = "an incarnation answers whose actors were said to be gone; it must start anew";
+        return Err(Ungreeted::Rule(text.to_owned()));
     }
     // Although there may be another by now: the other side has taken this one in its place.
-    shared.adopt(peer, greeting);
+    shared.adopt(peer, greeting, |incarnation| peer.admits_answer(incarnation, epoch));
     Ok(())
 }

@@ -4,6 +4,7 @@
 mod known;
 mod large;
 mod ledger;
+mod lives;
 mod lost;
 mod names;
 mod outbound;
@@ -19,6 +20,7 @@ use volary_core::{Address, DeadReason, RemoteError};
 use volary_wire::native::Frame;
 
 pub(crate) use known::Known;
+use lives::Lives;
 pub(crate) use lost::Lost;
 pub(crate) use outbound::{Batch, Outbound, Shipment};
 pub(crate) use settled::Settled;
@@ -38,10 +40,7 @@ pub(crate) struct Peer {
     pub(crate) to_write: Notify,
     /// Something happened that whoever keeps the connection should look at.
     pub(crate) look: Notify,
-    /// The incarnation that is spoken to; 0 before the first time.
-    incarnation: AtomicU64,
-    /// The last incarnation whose actors were said to be lost: it is not spoken to again, or they would speak after their end.
-    lost: AtomicU64,
+    lives: Mutex<Lives>,
     /// Held while what came on a connection is handled: nothing of one connection is handled after what comes on the next.
     pub(crate) reading: Mutex<()>,
     /// The peer will never be spoken to again under its present incarnation, or this node stops.
@@ -123,8 +122,7 @@ impl Peer {
             known: Mutex::new(Known::default()),
             to_write: Notify::new(),
             look: Notify::new(),
-            incarnation: AtomicU64::new(0),
-            lost: AtomicU64::new(0),
+            lives: Mutex::default(),
             reading: Mutex::new(()),
             closed: AtomicBool::new(false),
             counters: Counters::default(),
@@ -199,8 +197,8 @@ impl Peer {
     /// A connection was made to this incarnation; the number of the connection. If another incarnation was spoken to
     /// before, all that is known of that is over.
     pub(crate) fn connected(self: &Arc<Self>, incarnation: u64) -> u64 {
-        let before = self.incarnation.swap(incarnation, AcqRel);
-        if before != 0 && before != incarnation {
+        let before = self.lives.lock().begin(incarnation);
+        if let Some(before) = before {
             let _turn = self.reading.lock();
             self.forget(DeadReason::Unreachable);
             let (node, incarnation) = (self.node.clone(), before);
@@ -220,16 +218,27 @@ impl Peer {
         epoch
     }
 
-    /// Whether this is, or may be, the incarnation that is spoken to: an older one is not spoken to again, nor one that
-    /// was said to be lost.
+    /// Whether a caller of this incarnation is, or may be, the one that is spoken to: an older one is not spoken to
+    /// again, nor one that was said to be lost.
     pub(crate) fn admits(&self, incarnation: u64) -> bool {
-        incarnation >= self.incarnation.load(Acquire) && incarnation > self.lost.load(Acquire)
+        self.lives.lock().admits(incarnation)
+    }
+
+    /// Whether an incarnation that answers a call may be spoken to, if `epoch` was the last connection when the call was
+    /// made: then it lives there later than the one that is known, even if the clock it was numbered by says otherwise.
+    pub(crate) fn admits_answer(&self, incarnation: u64, epoch: u64) -> bool {
+        self.admits(incarnation) || (self.outbound.lock().epoch() == epoch && !self.is_over(incarnation))
+    }
+
+    /// Whether the actors of this incarnation were said to be gone.
+    pub(crate) fn is_over(&self, incarnation: u64) -> bool {
+        self.lives.lock().is_over(incarnation)
     }
 
     /// The peer could not be reached for too long.
     pub(crate) fn lose(&self) {
         if self.known.lock().has_watched() {
-            self.lost.store(self.incarnation.load(Acquire), Release);
+            self.lives.lock().lose();
         }
         self.forget(DeadReason::Unreachable);
     }

@@ -107,6 +107,11 @@ impl Outbound {
         self.connected
     }
 
+    /// The number of the connection there is, or was last.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
     pub(crate) fn under_way(&self) -> u64 {
         self.ledger.under_way()
     }
