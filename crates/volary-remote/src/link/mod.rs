@@ -12,7 +12,7 @@ mod write;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -42,6 +42,8 @@ pub(crate) struct Link {
     closing: Closing,
     /// When something came last, in nanoseconds since the system's beginning of time.
     heard: AtomicU64,
+    /// Nothing is read before some of what is to be said was written.
+    deaf: AtomicBool,
     /// Messages of the peer that have left their mailboxes here.
     settled: Mutex<Settled>,
     /// Actors here that the peer watches, by the addresses it uses, and the end of each watch.
@@ -64,6 +66,7 @@ impl Link {
             rights,
             closing: Closing::default(),
             heard: AtomicU64::new(0),
+            deaf: AtomicBool::new(false),
             settled: Mutex::default(),
             watches: Mutex::default(),
             answers: answers::Answers::default(),
@@ -133,6 +136,13 @@ impl Link {
 
     fn hear(&self) {
         self.heard.store(self.peer.shared.nanos(), Relaxed);
+    }
+
+    /// Something was written. While nothing is read, that is how a peer shows that it is there.
+    fn progress(&self) {
+        if self.deaf.load(Relaxed) {
+            self.hear();
+        }
     }
 
     fn silent_for(&self) -> u64 {

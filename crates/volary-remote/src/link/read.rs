@@ -64,6 +64,14 @@ pub(super) async fn read(
                 Err(error) => break error.to_string(),
             }
         }
+        // Who does not read what it is told is not heard, until it is silent for too long.
+        while link.peer.outbound.lock().is_overfull() {
+            link.deaf.store(true, Relaxed);
+            if link.closing().or(link.peer.room.notified()).await.is_none() {
+                return;
+            }
+            link.deaf.store(false, Relaxed);
+        }
         let room = match &mut stretch {
             None => inbound.decoder.buffer(),
             Some(stretch) => stretch.room(),

@@ -26,6 +26,7 @@ pub(super) async fn write(link: Arc<Link>, mut writer: Writer, mut squeeze: Opti
     loop {
         link.confirm();
         batch = peer.outbound.lock().next_batch(link.epoch, batch);
+        peer.room.notify_one();
         if batch.is_empty() {
             if link.closing().or(peer.to_write.notified()).await.is_none() {
                 break;
@@ -37,10 +38,15 @@ pub(super) async fn write(link: Arc<Link>, mut writer: Writer, mut squeeze: Opti
                 None => {
                     let mut bytes = (&batch.first[..]).chain(&batch.rest[..]);
                     let length = bytes.remaining();
-                    writer.write_all_buf(&mut bytes).await?;
+                    while bytes.has_remaining() {
+                        if writer.write_buf(&mut bytes).await? == 0 {
+                            return Err(io::ErrorKind::WriteZero.into());
+                        }
+                        link.progress();
+                    }
                     length
                 }
-                Some(squeeze) => write_squeezed(squeeze, &mut writer, &batch).await?,
+                Some(squeeze) => write_squeezed(&link, squeeze, &mut writer, &batch).await?,
             };
             writer.flush().await?;
             Ok::<_, io::Error>(written)
@@ -61,7 +67,7 @@ pub(super) async fn write(link: Arc<Link>, mut writer: Writer, mut squeeze: Opti
 }
 
 /// Writes a batch with one flush at its end; how many bytes it became.
-async fn write_squeezed(squeeze: &mut Squeeze, writer: &mut Writer, batch: &Batch) -> io::Result<usize> {
+async fn write_squeezed(link: &Link, squeeze: &mut Squeeze, writer: &mut Writer, batch: &Batch) -> io::Result<usize> {
     let mut length = 0;
     for piece in [&batch.first, &batch.rest]
         .into_iter()
@@ -72,6 +78,7 @@ async fn write_squeezed(squeeze: &mut Squeeze, writer: &mut Writer, batch: &Batc
             length += squeeze.squeezed().len();
             writer.write_all(squeeze.squeezed()).await?;
             squeeze.clear();
+            link.progress();
             tokio::task::yield_now().await;
         }
     }

@@ -35,6 +35,10 @@ impl LargeFrames {
         self.queue.is_empty()
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
     /// Whether something to this receiver waits here, which what comes after it must not pass.
     pub(super) fn is_behind(&self, receiver: ActorId) -> bool {
         !self.behind.is_empty() && self.behind.contains_key(&receiver)

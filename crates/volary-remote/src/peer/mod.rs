@@ -38,6 +38,8 @@ pub(crate) struct Peer {
     pub(crate) known: Mutex<Known>,
     /// There is something to write.
     pub(crate) to_write: Notify,
+    /// Something was written, and there may be room for more.
+    pub(crate) room: Notify,
     /// Something happened that whoever keeps the connection should look at.
     pub(crate) look: Notify,
     lives: Mutex<Lives>,
@@ -121,6 +123,7 @@ impl Peer {
             outbound: Mutex::new(Outbound::new(&shared.options)),
             known: Mutex::new(Known::default()),
             to_write: Notify::new(),
+            room: Notify::new(),
             look: Notify::new(),
             lives: Mutex::default(),
             reading: Mutex::new(()),

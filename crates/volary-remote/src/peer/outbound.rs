@@ -377,6 +377,14 @@ impl Outbound {
         spare
     }
 
+    /// Whether so much waits to be written that nothing more should be heard, which would only bring more to say: what
+    /// answers and tells of ends is not charged to anybody else.
+    pub(crate) fn is_overfull(&self) -> bool {
+        self.first.len() > self.most_bytes
+            || self.ready.len() > 2 * self.most_bytes
+            || self.large.len() as u64 > 2 * self.window
+    }
+
     /// Whether there is more to write at once.
     pub(crate) fn has_more(&self) -> bool {
         !self.first.is_empty() || !self.ready.is_empty() || !self.large.is_empty()
