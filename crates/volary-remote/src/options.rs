@@ -57,6 +57,10 @@ options! {
     window: u64 = 65_536;
     /// How many messages of one peer may wait in the mailbox of one actor; what is beyond is answered as busy.
     receiver_share: u64 = 16_384;
+    /// How many bytes of messages of all peers together may wait in mailboxes here; each counts for at least 256. A peer
+    /// may have as much of it as is free, so that one alone has half; what is beyond is answered as busy, and a message
+    /// that is larger than half is never taken.
+    inbound_bytes: usize = 256 << 20;
     /// Larger frames are cut in pieces, so that small ones pass between them.
     chunk_bytes: usize = 64 << 10;
     /// How long a connection and its handshake may take.
@@ -85,6 +89,9 @@ impl RemoteOptions {
         let wrong = |option, value: String, allowed| Err(RemoteStartError::Option { option, value, allowed });
         if self.outbound_bytes < 1 << 16 {
             return wrong("outbound_bytes", self.outbound_bytes.to_string(), "at least 65,536");
+        }
+        if self.inbound_bytes < 1 << 20 {
+            return wrong("inbound_bytes", self.inbound_bytes.to_string(), "at least 1,048,576");
         }
         if self.window < 16 {
             return wrong("window", self.window.to_string(), "at least 16");

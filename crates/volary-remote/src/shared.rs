@@ -44,6 +44,8 @@ pub(crate) struct Shared {
     adopting: Mutex<()>,
     pub(crate) spawnables: Spawnables,
     pub(crate) waiting: Waiting,
+    /// Room that messages of all peers take which wait in mailboxes here.
+    pub(crate) inbound: AtomicU64,
     /// How many actors are starting at the wish of others.
     pub(crate) starting: AtomicUsize,
     stopping: AtomicBool,
@@ -94,6 +96,7 @@ impl Shared {
             adopting: Mutex::default(),
             spawnables: with.spawnables,
             waiting: Waiting::default(),
+            inbound: AtomicU64::new(0),
             starting: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
             closing: Closing::default(),

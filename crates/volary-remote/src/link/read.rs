@@ -15,7 +15,7 @@ use volary_wire::native::{
 use volary_wire::{DeliverError, Route};
 
 use super::Link;
-use super::inbox::Inbox;
+use super::inbox::{Inbox, LAST_NUMBER};
 use super::until::Closing;
 use crate::compression::Stretch;
 use crate::operations::{forbid, heard, serve};
@@ -25,6 +25,9 @@ use crate::trust::Right;
 const BUDGET: usize = 256;
 /// How many bytes are decompressed before others have their turn.
 const STRETCHED_AT_ONCE: usize = 1 << 20;
+/// How many runs of settled messages are remembered. Gaps between them are messages that wait; a peer that has this
+/// many under way has set its window so wide.
+const MOST_RUNS: usize = 1 << 20;
 
 pub(super) async fn read(
     link: Arc<Link>,
@@ -141,6 +144,9 @@ impl Inbound {
         if self.link.closing().is_closed() {
             return Ok(Handled::Closed);
         }
+        if self.link.settled.lock().runs() > MOST_RUNS {
+            return Err("it leaves gaps in the numbers of its messages".to_owned());
+        }
         Resolving::scope(peer.shared.resolver.clone(), || self.handle_all())
     }
 
@@ -235,6 +241,9 @@ impl Inbound {
     }
 
     fn try_deliver(&self, envelope: Envelope, correlation: Option<u64>) -> Result<(), Undelivered> {
+        if envelope.sequence > LAST_NUMBER {
+            return Err(Undelivered::Rule(format!("it numbers a message {}", envelope.sequence)));
+        }
         if !self.link.rights.allows(Right::Tell) {
             self.link.peer.counters.forbidden.fetch_add(1, Relaxed);
             return Err(Undelivered::Not(Outcome::REFUSED, "it has no right to tell".to_owned()));
@@ -260,7 +269,7 @@ impl Inbound {
         let link = &*self.link;
         let shared = &link.peer.shared;
         let route = self.route(&envelope.type_name, receiver)?;
-        let Some(receipt) = receiver.inbox.admit(envelope.sequence, shared.options.receiver_share) else {
+        let Some(receipt) = receiver.inbox.admit(envelope.sequence, envelope.payload.len()) else {
             return Err(Undelivered::Busy);
         };
         let baggage = envelope.metadata.as_ref().and_then(baggage);

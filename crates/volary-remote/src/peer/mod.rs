@@ -43,6 +43,8 @@ pub(crate) struct Peer {
     /// Something happened that whoever keeps the connection should look at.
     pub(crate) look: Notify,
     lives: Mutex<Lives>,
+    /// Room that its messages take which wait in mailboxes here.
+    pub(crate) inbound: AtomicU64,
     /// Held while what came on a connection is handled: nothing of one connection is handled after what comes on the next.
     pub(crate) reading: Mutex<()>,
     /// The peer will never be spoken to again under its present incarnation, or this node stops.
@@ -126,6 +128,7 @@ impl Peer {
             room: Notify::new(),
             look: Notify::new(),
             lives: Mutex::default(),
+            inbound: AtomicU64::new(0),
             reading: Mutex::new(()),
             closed: AtomicBool::new(false),
             counters: Counters::default(),

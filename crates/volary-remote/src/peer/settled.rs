@@ -47,6 +47,11 @@ impl Settled {
         self.unsaid
     }
 
+    /// How many runs there are beyond the first.
+    pub(crate) fn runs(&self) -> usize {
+        self.beyond.len()
+    }
+
     /// What is to be said, if anything: the first run, and up to `most` runs beyond it.
     pub(crate) fn say(&mut self, most: usize) -> Option<(u64, Vec<RangeInclusive<u64>>)> {
         if self.unsaid == 0 {
