@@ -77,6 +77,9 @@ options! {
     lost_after: Duration = Duration::from_secs(15);
     /// How long an operation on another node may take, the making of a connection included.
     operation_timeout: Duration = Duration::from_secs(10);
+    /// How many other nodes may be known at a time. Those that nobody here speaks with any more are forgotten when there
+    /// would be more; if all are spoken with, callers are refused and addresses of others lead nowhere.
+    peers: usize = 4_096;
     /// How many connections may be in their handshake at a time.
     handshakes: usize = 256;
     /// How many bytes the compressed bytes of one read, which are 16 KiB, may become; more ends the connection. Not less
@@ -135,6 +138,9 @@ impl RemoteOptions {
         }
         if self.stretch_bytes < 1 << 16 {
             return wrong("stretch_bytes", self.stretch_bytes.to_string(), "at least 65,536");
+        }
+        if self.peers == 0 {
+            return wrong("peers", "0".to_owned(), "at least 1");
         }
         if self.handshakes == 0 {
             return wrong("handshakes", "0".to_owned(), "at least 1");

@@ -156,6 +156,14 @@ impl Shared {
         if self.is_stopping() || node == self.node || !self.trust.allows(node) {
             return None;
         }
+        let known = self.peers.lock().get(node).cloned();
+        if known.is_some() {
+            return known;
+        }
+        if !self.make_room() {
+            self.report_refused(node, "too many nodes are known here");
+            return None;
+        }
         let mut peers = self.peers.lock();
         if let Some(peer) = peers.get(node) {
             return Some(peer.clone());
@@ -165,6 +173,27 @@ impl Shared {
         drop(peers);
         self.system.world().spawn(Box::pin(link::dial(peer.clone())));
         Some(peer)
+    }
+
+    /// Whether there is room for one more peer, if need be by letting go of all that nobody speaks with.
+    fn make_room(&self) -> bool {
+        let most = self.options.peers;
+        let idle: Vec<_> = {
+            let mut peers = self.peers.lock();
+            if peers.len() < most {
+                return true;
+            }
+            peers.extract_if(.., |_, peer| peer.is_idle()).collect()
+        };
+        for (node, peer) in idle {
+            let _turn = self.adopting.lock();
+            let link = self.links.lock().remove(&node);
+            if let Some(link) = link {
+                link.close("it is forgotten");
+            }
+            peer.close();
+        }
+        self.peers.lock().len() < most
     }
 
     pub(crate) fn begin_dialling(&self, node: &str) {
@@ -182,7 +211,7 @@ impl Shared {
         let rights = self.trust.rights(&identity);
         let _turn = self.adopting.lock();
         // Much may have happened since it was greeted.
-        if self.is_stopping() || !admits(greeting.incarnation) {
+        if self.is_stopping() || peer.is_closed() || !admits(greeting.incarnation) {
             return;
         }
         let before = self.links.lock().remove(&peer.node);
@@ -223,6 +252,7 @@ impl Shared {
                 let text = "the actors of this incarnation were said to be gone; it must start anew";
                 Err((RefuseReason::Quarantined, text.to_owned()))
             }
+            None if !self.make_room() => Err((RefuseReason::Busy, "too many nodes are known here".to_owned())),
             Some(peer) if !peer.admits(incarnation) => {
                 // Unless its clock was set back: who answers there is the one that lives.
                 if !peer.outbound.lock().is_connected() {

@@ -171,6 +171,17 @@ impl Peer {
         }
     }
 
+    /// Whether nobody here speaks with it, nor it with anybody here.
+    pub(crate) fn is_idle(&self) -> bool {
+        {
+            let outbound = self.outbound.lock();
+            if outbound.is_connected() || outbound.needs_connection() || !outbound.is_settled() {
+                return false;
+            }
+        }
+        self.known.lock().len() == 0
+    }
+
     /// Somebody waits for a connection although nothing is to be sent yet.
     pub(crate) fn want_connection(&self) {
         self.outbound.lock().want_connection();

@@ -87,8 +87,9 @@ pub(crate) async fn dead_letters_at_home(home: &Home) {
     .await;
 }
 
-/// What a living child said to the guard.
+/// What a living child said to the guard; it says no more.
 pub(crate) async fn balance_here(home: &Home, child: &mut Child) {
+    child.command("hush");
     let mut report = child.report().await;
     let ends = |report: &crate::program::Report| {
         ["confirmed", "unconfirmed", "unreachable", "busy"]

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::*};
 use std::time::Duration;
 
 use tokio::sync::{Semaphore, mpsc};
@@ -65,6 +66,15 @@ fn builder() -> RemoteBuilder {
     if let Some(share) = number("SHARE") {
         options = options.receiver_share(share);
     }
+    if let Some(bytes) = number("INBOUND") {
+        options = options.inbound_bytes(usize::try_from(bytes).unwrap());
+    }
+    if let Some(bytes) = number("OUTBOUND") {
+        options = options.outbound_bytes(usize::try_from(bytes).unwrap());
+    }
+    if let Some(peers) = number("PEERS") {
+        options = options.peers(usize::try_from(peers).unwrap());
+    }
     let mut builder = Remote::builder().kind::<Counter>().options(options);
     if let Some(host) = variable("ADVERTISE") {
         builder = builder.advertise(host);
@@ -102,8 +112,9 @@ async fn run() {
         counter.named(name).await.unwrap();
     }
     let home = variable("TO").unwrap();
+    let hush = Arc::new(AtomicBool::new(false));
     let speaker = {
-        let (pen, remote) = (pen.clone(), remote.clone());
+        let (pen, remote, hush) = (pen.clone(), remote.clone(), hush.clone());
         let to: volary_core::Address = format!("volary://home@{home}/user/guard").parse().unwrap();
         let speaker = system.spawn(move || Speaker {
             from: format!("speaker-{}", std::process::id()),
@@ -111,6 +122,7 @@ async fn run() {
             remote: remote.clone(),
             pen: pen.clone(),
             number: 0,
+            hush: hush.clone(),
         });
         speaker.named("speaker").await.unwrap()
     };
@@ -128,6 +140,7 @@ async fn run() {
             ["speak", words] => drop(speaker.tell(Speak {
                 words: words.parse().unwrap(),
             })),
+            ["hush"] => hush.store(true, Release),
             ["end"] => drop(speaker.tell(End)),
             ["release"] => gate.add_permits(1_000_000),
             ["report"] => report(&system, &remote, &home, &speaker).await,

@@ -1,6 +1,7 @@
 //! The actors: counters write down what comes, and speakers say numbered words until they end.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::*};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -54,12 +55,17 @@ pub(crate) struct Speaker {
     pub(crate) remote: Remote,
     pub(crate) pen: Pen,
     pub(crate) number: u64,
+    /// It is to say no more.
+    pub(crate) hush: Arc<AtomicBool>,
 }
 
 #[actor]
 impl Speaker {
     pub(crate) async fn speak(&mut self, words: u64, ctx: &mut Context<Self>) {
         for word in 0..words {
+            if self.hush.load(Acquire) {
+                return;
+            }
             self.say(ctx).await;
             if word % 20 == 19 {
                 ctx.sleep(Duration::from_millis(1)).await;

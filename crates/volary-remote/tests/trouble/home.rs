@@ -12,7 +12,7 @@ use crate::child::options;
 use crate::counter::{Counter, LookAfter, Pen, Speaker};
 use crate::program::{Child, Lines};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(40);
 
 #[derive(Clone)]
 pub(crate) struct Home {

@@ -1,12 +1,12 @@
 //! Stands between two nodes and does to bytes what a network can do: lets them pass, swallows them in one direction,
-//! ends one direction, or resets the connection.
+//! or ends one direction.
 //!
 //! A node that is to be reached through a proxy listens at one loopback address and is known at another, with the same
 //! port.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::*};
-use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
@@ -47,7 +47,6 @@ pub(crate) struct Proxy {
     /// To the node behind, and from it.
     pub(crate) to: Arc<Way>,
     pub(crate) from: Arc<Way>,
-    open: Arc<Mutex<Vec<std::net::TcpStream>>>,
 }
 
 impl Proxy {
@@ -57,7 +56,6 @@ impl Proxy {
         let proxy = Proxy {
             to: Arc::default(),
             from: Arc::default(),
-            open: Arc::default(),
         };
         let serving = proxy.clone();
         tokio::spawn(async move {
@@ -71,22 +69,10 @@ impl Proxy {
     }
 
     fn join(&self, caller: TcpStream, called: TcpStream) {
-        let (caller, called) = (caller.into_std().unwrap(), called.into_std().unwrap());
-        let again = |stream: &std::net::TcpStream| TcpStream::from_std(stream.try_clone().unwrap()).unwrap();
-        let (from_caller, to_caller) = again(&caller).into_split();
-        let (from_called, to_called) = again(&called).into_split();
-        let mut open = self.open.lock().unwrap();
-        open.retain(|stream| stream.peer_addr().is_ok());
-        open.extend([caller, called]);
+        let (from_caller, to_caller) = caller.into_split();
+        let (from_called, to_called) = called.into_split();
         tokio::spawn(carry(from_caller, to_called, self.to.clone()));
         tokio::spawn(carry(from_called, to_caller, self.from.clone()));
-    }
-
-    /// Both sides hear that each connection was reset.
-    pub(crate) fn reset(&self) {
-        for stream in self.open.lock().unwrap().drain(..) {
-            let _ = stream.shutdown(std::net::Shutdown::Both);
-        }
     }
 }
 

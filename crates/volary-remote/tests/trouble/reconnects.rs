@@ -75,21 +75,21 @@ async fn r8_an_association_that_reconnects_again_and_again_keeps_its_books() {
     let home = Home::start(lasting(10_000, 60_000).transport(cutting.clone())).await;
     let mut child = Setup::of(&home).with("SILENCE", 10_000).start().await;
     home.watch(&child).await;
-    let mut writer = Writer::new(&home, &child.node, "a");
+    child.command("speak 100000000");
+    let flow = Writer::new(&home, &child.node, "a").flow();
     let rounds = rounds() / 5;
     let mut memory = 0;
     for round in 0..rounds {
-        let before = child.handled();
-        writer.write(5).await;
-        child.command("speak 2");
-        until("traffic", || child.handled() > before).await;
+        let confirmed = home.reading(&child.node).confirmed;
+        until("traffic", || home.reading(&child.node).confirmed > confirmed).await;
         cutting.cut();
         if round == rounds / 4 {
             memory = child.memory();
         }
     }
     let before = child.handled();
-    until("traffic", || writer.try_write() && child.handled() > before + 5).await;
+    until("traffic", || child.handled() > before + 5).await;
+    let writer = flow.stop().await;
     balance_there(&home, &[&writer], &mut [(&mut child, End::Lives)]).await;
     balance_here(&home, &mut child).await;
     dead_letters_at_home(&home).await;
