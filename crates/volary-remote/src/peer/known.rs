@@ -66,14 +66,15 @@ impl Known {
         !self.watched.is_empty()
     }
 
+    /// All of them have ended. They can still be found by their ids: somebody may just be sending to one.
     pub(crate) fn take_all(&mut self) -> Vec<StandIn> {
         self.watched.clear();
-        self.by_id.clear();
-        self.ended.clear();
+        self.ended.append(&mut self.by_id);
         std::mem::take(&mut self.by_address).into_values().collect()
     }
 
-    /// Takes out those that nobody refers to: two references to each are ours. Nothing is on its way to any of them.
+    /// Takes out those that nobody refers to: two references to each are ours, and one to those that have ended. Nothing
+    /// is on its way to any of them.
     pub(crate) fn take_unused(&mut self) -> Vec<StandIn> {
         let unused: Vec<String> = self
             .by_address
@@ -82,7 +83,7 @@ impl Known {
             .map(|(address, _)| address.clone())
             .collect();
         let taken = unused.iter().filter_map(|address| self.remove(address)).collect();
-        self.ended.clear();
+        self.ended.retain(|_, stand_in| !stand_in.is_unused(0));
         self.crowd = 2 * self.by_address.len();
         taken
     }

@@ -4,6 +4,7 @@
 //! unconfirmed. Nothing is handled twice, and each pair keeps its order.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use crate::home::{Home, until};
 use crate::program::{Child, Lines};
@@ -76,15 +77,17 @@ pub(crate) async fn balance_there(home: &Home, writers: &[&Writer], lives: &mut 
 
 /// Each message that was lost or refused on the way is exactly one dead letter at home.
 pub(crate) async fn dead_letters_at_home(home: &Home) {
-    until("each loss is one dead letter", || {
+    let figures = || {
         let peers = home.remote.peers();
-        let lost: u64 = peers
-            .iter()
-            .map(|peer| peer.unconfirmed + peer.unreachable + peer.busy)
-            .sum();
-        home.system.metrics().dead_letters == lost
-    })
-    .await;
+        let lost = |peer: &volary_remote::PeerReading| peer.unconfirmed + peer.unreachable + peer.busy;
+        (home.system.metrics().dead_letters, peers.iter().map(lost).sum::<u64>())
+    };
+    let end = Instant::now() + Duration::from_secs(5);
+    while figures().0 != figures().1 {
+        let (dead, lost) = figures();
+        assert!(Instant::now() < end, "{dead} dead letters for {lost} losses");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
 }
 
 /// What a living child said to the guard; it says no more.
@@ -97,9 +100,9 @@ pub(crate) async fn balance_here(home: &Home, child: &mut Child) {
             .map(|name| report.get(name))
             .sum::<u64>()
     };
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let end = Instant::now() + Duration::from_secs(30);
     while report.get("under_way") > 0 || report.get("sent") != ends(&report) {
-        assert!(std::time::Instant::now() < end, "the child's books never balance");
+        assert!(Instant::now() < end, "the child's books never balance");
         report = child.report().await;
     }
     let heard = handled(&[&home.heard]);
