@@ -1,14 +1,26 @@
 //! One operation many times on one thread, for counting instructions: `cargo xtask instructions`.
 //!
 //! `--list` names the cases; `CASE N` does it N times. Callgrind counts only what happens inside `volary_measured`,
-//! and only on the thread that calls it, so everything runs on a runtime of one thread.
+//! and only on the thread that calls it, so everything runs on a runtime of one thread. `…/sampled` is the same in a
+//! system that measures one message in a hundred.
 
 use std::process::ExitCode;
 
 use tokio::runtime::{Builder, Runtime};
+use volary::Telemetry;
 use volary::prelude::*;
 
-const CASES: [&str; 3] = ["tell", "ask", "spawn"];
+const CASES: [&str; 7] = [
+    "tell",
+    "tell/sampled",
+    "tell/bounded",
+    "send/bounded",
+    "ask",
+    "ask/sampled",
+    "spawn",
+];
+/// What a bounded mailbox holds at most; never reached.
+const CAPACITY: usize = 1_024;
 /// Tells before the receiver has its turn, so that its mailbox is neither always empty nor ever growing.
 const BURST: u64 = 64;
 
@@ -41,6 +53,16 @@ impl Source {
         Ok(())
     }
 
+    async fn send_on(&mut self, times: u64) -> Result<(), Fault> {
+        for n in 0..times {
+            self.sink.send(Add { by: 1 }).await.or_fault()?;
+            if n % BURST == BURST - 1 {
+                tokio::task::yield_now().await;
+            }
+        }
+        Ok(())
+    }
+
     async fn ask_on(&mut self, times: u64) -> Result<(), Fault> {
         for _ in 0..times {
             self.sink.ask(Add { by: 1 }).await.or_fault()?;
@@ -57,11 +79,19 @@ struct Stage {
 }
 
 impl Stage {
-    fn set() -> volary::Result<Stage> {
+    fn set(case: &str) -> volary::Result<Stage> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let (system, sink, source) = runtime.block_on(async {
-            let system = ActorSystem::builder("counted").start().await?;
-            let sink = system.spawn(|| Sink { sum: 0 }).await?;
+            let mut builder = ActorSystem::builder("counted");
+            if case.ends_with("/sampled") {
+                builder = builder.telemetry(Telemetry::sampled(0.01));
+            }
+            let system = builder.start().await?;
+            let mut props = Props::new();
+            if case.ends_with("/bounded") {
+                props = props.mailbox(MailboxKind::Bounded(CAPACITY));
+            }
+            let sink = system.spawn(|| Sink { sum: 0 }).props(props).await?;
             let theirs = sink.clone();
             let source = system.spawn(move || Source { sink: theirs.clone() }).await?;
             Ok::<_, volary::Error>((system, sink, source))
@@ -76,11 +106,15 @@ impl Stage {
 
     async fn perform(&self, case: &str, times: u64) -> volary::Result<()> {
         match case {
-            "tell" => {
+            "tell" | "tell/sampled" | "tell/bounded" => {
                 self.source.ask(TellOn { times }).await?;
                 self.sink.ask(Add { by: 0 }).await?;
             }
-            "ask" => self.source.ask(AskOn { times }).await?,
+            "send/bounded" => {
+                self.source.ask(SendOn { times }).await?;
+                self.sink.ask(Add { by: 0 }).await?;
+            }
+            "ask" | "ask/sampled" => self.source.ask(AskOn { times }).await?,
             _ => {
                 for n in 0..times {
                     self.system.spawn(|| Sink { sum: 0 }).named(format!("sink-{n}")).await?;
@@ -105,7 +139,7 @@ fn main() -> volary::Result<ExitCode> {
     match (args.first().map(String::as_str), times) {
         (Some("--list"), None) => CASES.iter().for_each(|case| println!("{case}")),
         (Some(case), Some(times)) if CASES.contains(&case) => {
-            let stage = Stage::set()?;
+            let stage = Stage::set(case)?;
             volary_measured(&stage, case, times)?;
             stage.runtime.block_on(stage.system.stop())?;
         }
