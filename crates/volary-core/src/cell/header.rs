@@ -112,7 +112,7 @@ impl Header {
         self.log
             .set_layered(self.system().is_observed() || self.is_layered_over());
         if self.system().looks_at_sending() {
-            self.log.guard_writers();
+            self.log.look_at_writers();
         }
     }
 

@@ -51,7 +51,7 @@ impl Arrival<'_> {
             "a parcel is opened by the actor that it was sent to"
         );
         let envelope = self.envelope.replace(Envelope::OUTSIDE);
-        if self.cell.log.is_guarded()
+        if self.cell.log.marks().is_guarded()
             && let Some(foreign) = self.cell.foreign()
         {
             // What is here stands for the actor, and the table is for the actor itself.

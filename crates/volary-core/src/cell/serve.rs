@@ -13,7 +13,7 @@ use crate::events::DeadReason;
 use crate::intercept::{Arriving, Handled, Layers, Outcome};
 use crate::mailbox::{BELL, Incoming, RecordKind};
 use crate::reference::ActorId;
-use crate::telemetry::{Begun, Sample, span_id};
+use crate::telemetry::{Begun, Meter, Sample, span_id};
 use crate::time::Moment;
 
 /// A message that is being handled.
@@ -23,7 +23,7 @@ pub(crate) struct Served {
     message_type: &'static str,
     sender: u64,
     begun: Moment,
-    /// By the calendar, for a message that is measured.
+    /// By the calendar, for a message of which somebody wants to know more than how long it took.
     wall: Option<SystemTime>,
     /// The span that sent it.
     parent: Option<NonZeroU64>,
@@ -102,7 +102,7 @@ impl Served {
             message_type: (incoming.table.name)(),
             sender: incoming.envelope.sender,
             begun: system.now(),
-            wall: carried.sent_at.map(|_| system.env().wall()),
+            wall: (carried.sent_at.is_some() && system.meter().is_some_and(Meter::has_sinks)).then(|| system.env().wall()),
             parent: None,
             span: tracing::Span::none(),
             layered: false,
@@ -195,19 +195,25 @@ impl Served {
             }
             system.layers().handled(&handled);
         }
-        if let (Some(meter), Some(sent), Some(begun)) = (system.meter(), self.carried.sent_at, self.wall) {
+        let (Some(meter), Some(sent)) = (system.meter(), self.carried.sent_at) else {
+            return;
+        };
+        let actor_type = (cell.table.actor_name)();
+        let waited = self.begun.since(sent);
+        meter.record(actor_type, waited, took);
+        if let Some(begun) = self.wall {
             let sample = Sample {
                 actor: cell.path(),
-                actor_type: (cell.table.actor_name)(),
+                actor_type,
                 message_type: self.message_type,
                 begun,
-                waited: self.begun.since(sent),
+                waited,
                 took,
                 outcome,
                 trace: self.carried.baggage.trace.filter(|trace| trace.is_sampled()),
                 parent: self.parent,
             };
-            meter.record(cell, &sample);
+            meter.show(cell, &sample);
         }
     }
 }

@@ -253,7 +253,7 @@ unsafe fn poll_and_keep(cell: &Header, host: &Host, frame: NonNull<FrameHead>) -
             // SAFETY: the frame is ours; nobody looks at its head but the owner of the actor.
             unsafe {
                 (*frame.as_ptr()).deadline = cell.system().current_deadline(host);
-                (*frame.as_ptr()).asked = host.ambient().asked;
+                (*frame.as_ptr()).asked = host.is_asked();
                 cell.keep_frame(frame);
             }
             Step::Suspended

@@ -101,8 +101,19 @@ pub(crate) enum Ending {
     Aborted(Option<Fault>),
 }
 
+/// The ambient turn where it lies, field by field: most who look want one of them.
+struct Turn {
+    actor: Cell<*const Header>,
+    id: Cell<u64>,
+    deadline: Cell<u64>,
+    patience: Cell<u64>,
+    asked: Cell<bool>,
+    depth: Cell<u32>,
+    in_turn: Cell<bool>,
+}
+
 pub(crate) struct Host {
-    ambient: Cell<Ambient>,
+    turn: Turn,
     surroundings: Cell<Surroundings>,
     /// The pool worker that is polled on this thread, if any.
     worker: Cell<*const Local>,
@@ -128,7 +139,15 @@ pub(crate) struct Host {
 impl Host {
     const fn new() -> Self {
         Host {
-            ambient: Cell::new(Ambient::OUTSIDE),
+            turn: Turn {
+                actor: Cell::new(ptr::null()),
+                id: Cell::new(0),
+                deadline: Cell::new(0),
+                patience: Cell::new(0),
+                asked: Cell::new(false),
+                depth: Cell::new(0),
+                in_turn: Cell::new(false),
+            },
             surroundings: Cell::new(Surroundings::NONE),
             worker: Cell::new(ptr::null()),
             sent: Cell::new(0),
@@ -152,22 +171,50 @@ impl Host {
 
     #[inline]
     pub(crate) fn ambient(&self) -> Ambient {
-        self.ambient.get()
+        Ambient {
+            actor: self.turn.actor.get(),
+            id: self.turn.id.get(),
+            deadline: self.turn.deadline.get(),
+            patience: self.turn.patience.get(),
+            asked: self.turn.asked.get(),
+            depth: self.turn.depth.get(),
+            in_turn: self.turn.in_turn.get(),
+        }
     }
 
     #[inline]
     pub(crate) fn set_ambient(&self, ambient: Ambient) {
-        self.ambient.set(ambient);
+        self.turn.actor.set(ambient.actor);
+        self.turn.id.set(ambient.id);
+        self.set_request(ambient.deadline, ambient.patience, ambient.asked);
+        self.turn.depth.set(ambient.depth);
+        self.turn.in_turn.set(ambient.in_turn);
+    }
+
+    /// Id of the actor that runs here, or 0.
+    #[inline]
+    pub(crate) fn running(&self) -> u64 {
+        self.turn.id.get()
+    }
+
+    /// Deadline and patience of the request being served; 0 where there is none.
+    #[inline]
+    pub(crate) fn time_given(&self) -> (u64, u64) {
+        (self.turn.deadline.get(), self.turn.patience.get())
+    }
+
+    /// Whether somebody waits for the answer to the request being served.
+    #[inline]
+    pub(crate) fn is_asked(&self) -> bool {
+        self.turn.asked.get()
     }
 
     /// Sets what the message at hand brings along.
     #[inline]
     pub(crate) fn set_request(&self, deadline: u64, patience: u64, asked: bool) {
-        let mut ambient = self.ambient.get();
-        ambient.deadline = deadline;
-        ambient.patience = patience;
-        ambient.asked = asked;
-        self.ambient.set(ambient);
+        self.turn.deadline.set(deadline);
+        self.turn.patience.set(patience);
+        self.turn.asked.set(asked);
     }
 
     /// What goes with everything that is sent from here.
@@ -288,7 +335,7 @@ impl Host {
     /// The actor that runs on this thread, or whose task does.
     #[inline]
     pub(crate) fn current(&self) -> Option<&Header> {
-        let actor = self.ambient.get().actor;
+        let actor = self.turn.actor.get();
         // SAFETY: the ambient actor is alive while its turn or its task is being polled here.
         (!actor.is_null()).then(|| unsafe { &*actor })
     }

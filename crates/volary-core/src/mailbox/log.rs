@@ -54,7 +54,9 @@ const INSTALLING: u64 = 1 << 16;
 const CLOSED: u64 = 1 << 17;
 const INLINE: u64 = 1 << 18;
 /// The mailbox has a rule of its own; ask it first.
-pub(crate) const GUARDED: u64 = 1 << 19;
+const GUARDED: u64 = 1 << 19;
+/// Somebody may look at what is written: layers, or the meter.
+const SEEN: u64 = 1 << 20;
 const ONE: u64 = 1 << 24;
 const SEQUENCE_SHIFT: u32 = 24;
 const SEQUENCE_MASK: u64 = (1 << 40) - 1;
@@ -110,6 +112,29 @@ impl Word {
     fn clear(&self) {
         self.first.store(ptr::null_mut(), Relaxed);
         self.rest.with_mut(|_| ());
+    }
+}
+
+/// What writers must know of a mailbox before they write; nothing, of most.
+#[derive(Clone, Copy)]
+pub(crate) struct Marks(u64);
+
+impl Marks {
+    #[inline]
+    pub(crate) fn are_none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether the mailbox has a rule of its own, which is asked first.
+    #[inline]
+    pub(crate) fn is_guarded(self) -> bool {
+        self.0 & GUARDED != 0
+    }
+
+    /// Whether layers or the meter may look at what is written.
+    #[inline]
+    pub(crate) fn is_seen(self) -> bool {
+        self.0 & SEEN != 0
     }
 }
 
@@ -398,7 +423,7 @@ impl Log {
         let room = Room {
             first: self.place(block, 0),
         };
-        let flags = word & (CLOSED | GUARDED);
+        let flags = word & (CLOSED | GUARDED | SEEN);
         let next = (word & !(ONE - 1)).wrapping_add(ONE) | flags | words as u64;
         // A swap, not a store: it must not pass the load of the actor's state that follows.
         self.word.swap(next, SeqCst);
@@ -454,18 +479,18 @@ impl Log {
         (reserved == self.taken.load(Acquire) & SEQUENCE_MASK).then_some(reserved)
     }
 
-    /// Whether writers must ask the mailbox's own rule first.
+    /// What writers must know before they write.
     #[inline]
-    pub(crate) fn is_guarded(&self) -> bool {
-        self.word.load(Relaxed) & GUARDED != 0
+    pub(crate) fn marks(&self) -> Marks {
+        Marks(self.word.load(Relaxed) & (GUARDED | SEEN))
     }
 
-    /// Makes writers go the way of a mailbox with a rule. Called before anybody can write.
-    pub(crate) fn guard_writers(&self) {
-        self.word.fetch_or(GUARDED, Relaxed);
+    /// Makes writers look whether somebody looks at what they write. Called before anybody can write.
+    pub(crate) fn look_at_writers(&self) {
+        self.word.fetch_or(SEEN, Relaxed);
     }
 
-    /// The same, for the reader, who does not touch what writers write.
+    /// Whether the mailbox has a rule of its own, for the reader, who does not touch what writers write.
     #[inline]
     pub(crate) fn reader_is_guarded(&self) -> bool {
         self.guarded

@@ -29,23 +29,19 @@ pub(crate) fn carrying(envelope: Envelope) -> Envelope {
     }
 }
 
-/// Whether nobody looks at a message that carries nothing: no layer, and it is not the one in so many that is measured.
-/// Most messages are not, and should pay for little more than the count.
-#[inline]
+/// Whether nobody looks at a message that carries nothing, into a mailbox where somebody may: no layer, and it is not
+/// the one in so many that is measured. Most messages are not, and should pay for little more than the count.
+#[inline(always)]
 pub(super) fn passes_unseen(cell: &Header) -> bool {
-    let system = cell.system();
-    if !system.layers().is_empty() {
-        return false;
-    }
-    let Some(meter) = system.meter() else { return true };
-    let every = meter.every();
-    every == 0 || Host::with(|host| host.passes_unmeasured(every)).unwrap_or(true)
+    let every = cell.system().looks_at_one_in();
+    // Where a thread is being torn down nothing is measured, but layers are asked.
+    Host::with(|host| host.passes_unmeasured(every)).unwrap_or(every != 0)
 }
 
 /// Completes the envelope of a message that does not go through `post`; the reason if a layer refuses it.
 #[inline]
 pub(crate) fn depart<M: Message>(cell: &Header, envelope: &mut Envelope, message: &M) -> Result<(), &'static str> {
-    if envelope.carried.is_none() && passes_unseen(cell) {
+    if envelope.carried.is_none() && (!cell.log.marks().is_seen() || passes_unseen(cell)) {
         return Ok(());
     }
     see_off(cell, envelope, message)

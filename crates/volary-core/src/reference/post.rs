@@ -15,8 +15,14 @@ pub(crate) fn post<M: Message>(
     envelope: Envelope,
     message: M,
 ) -> Result<(), (Refusal, M)> {
-    if cell.log.is_guarded() || envelope.carried.is_some() {
-        return post_guarded(cell, table, envelope, message);
+    let marks = cell.log.marks();
+    if !marks.are_none() || envelope.carried.is_some() {
+        if envelope.carried.is_some() || marks.is_seen() && !passes_unseen(cell) {
+            return post_watched(cell, table, envelope, message);
+        }
+        if marks.is_guarded() {
+            return post_guarded(cell, table, envelope, message);
+        }
     }
     // Said once more, so that no instruction is spent on it.
     let envelope = Envelope {
@@ -110,17 +116,15 @@ fn refused<M>(mut envelope: Envelope, written: Result<(), (Refusal, M)>) -> Resu
     written
 }
 
-/// Queues a message under the rule of a mailbox that has one.
-#[inline]
+/// Queues a message that carries nothing, under the rule of a mailbox that has one. Apart, so that the way of most
+/// messages stays short.
+#[inline(never)]
 fn post_guarded<M: Message>(
     cell: &Header,
     table: &'static MessageTable,
     envelope: Envelope,
     message: M,
 ) -> Result<(), (Refusal, M)> {
-    if envelope.carried.is_some() || !passes_unseen(cell) {
-        return post_watched(cell, table, envelope, message);
-    }
     let envelope = Envelope {
         carried: None,
         ..envelope
@@ -233,21 +237,16 @@ pub(crate) fn envelope_from_here(cell: &Header) -> Envelope {
 
 #[inline(always)]
 fn sent_by(host: &Host, cell: &Header) -> Envelope {
-    let ambient = host.ambient();
-    if ambient.id == 0 {
+    let sender = host.running();
+    if sender == 0 {
         return Envelope::OUTSIDE;
     }
     if let Some(worker) = host.worker() {
         worker.sent(host.count_sent());
     }
-    let deadline = if ambient.deadline | ambient.patience == 0 {
-        0
-    } else {
-        cell.system().current_deadline(host)
-    };
     Envelope {
-        sender: ambient.id,
-        deadline,
+        sender,
+        deadline: cell.system().current_deadline(host),
         ..Envelope::OUTSIDE
     }
 }

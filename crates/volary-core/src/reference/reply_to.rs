@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::time::Duration;
 
@@ -49,8 +50,10 @@ impl<T: Send + 'static, R: Rejection> ReplyTo<T, R> {
     }
 
     /// Takes the slot out, to hand it to another actor.
-    pub(crate) fn into_slot(mut self) -> Option<NonNull<ReplySlot>> {
-        self.slot.take()
+    #[inline]
+    pub(crate) fn into_slot(self) -> Option<NonNull<ReplySlot>> {
+        // Forgotten, not emptied: whoever has answered has nothing to drop.
+        ManuallyDrop::new(self).slot
     }
 
     /// Answers.
@@ -60,8 +63,8 @@ impl<T: Send + 'static, R: Rejection> ReplyTo<T, R> {
     /// fn answer(reply: ReplyTo<&'static str>) { reply.send("hello") }
     /// ```
     #[inline]
-    pub fn send(mut self, answer: T) {
-        if let Some(slot) = self.slot.take() {
+    pub fn send(self, answer: T) {
+        if let Some(slot) = self.into_slot() {
             self::answer::<T, R>(slot, Ok(answer));
         }
     }

@@ -102,6 +102,7 @@ pub(crate) struct SystemCore {
     block_limit: u64,
     ask_patience: u64,
     high_water: u64,
+    looks_at_one_in: u32,
 }
 
 #[derive(Clone)]
@@ -132,6 +133,15 @@ pub(super) struct Around {
     pub(super) extensions: Extensions,
 }
 
+impl Around {
+    fn looks_at_one_in(&self) -> u32 {
+        match &self.meter {
+            Some(meter) if self.layers.is_empty() => meter.every(),
+            _ => 0,
+        }
+    }
+}
+
 impl SystemCore {
     /// The stop that comes lets actors do the work they have, whatever the setting says.
     pub(super) fn drain_for(&self, time: Duration) {
@@ -147,7 +157,13 @@ impl SystemCore {
     /// Whether senders of this system have more to do than to put a message into a mailbox.
     #[inline]
     pub(crate) fn looks_at_sending(&self) -> bool {
-        self.around.meter.is_some() || !self.around.layers.is_empty()
+        !self.around.layers.is_empty() || self.around.meter.as_ref().is_some_and(|meter| meter.every() != 0)
+    }
+
+    /// Of how many messages without baggage one is looked at when it is sent, if any is; 0 for each.
+    #[inline]
+    pub(crate) fn looks_at_one_in(&self) -> u32 {
+        self.looks_at_one_in
     }
 
     pub(crate) fn layers(&self) -> &Layers {
@@ -226,6 +242,7 @@ impl SystemCore {
             driver: Mutex::new(None),
             blocks: AtomicU64::new(0),
             least_drain: AtomicU64::new(0),
+            looks_at_one_in: parts.around.looks_at_one_in(),
             around: parts.around,
             abroad: OnceLock::new(),
             making_stand_ins: Mutex::new(()),
@@ -400,19 +417,29 @@ impl SystemCore {
     }
 
     /// The deadline of the request that this thread serves, stamping it if nobody has; 0 if none.
+    #[inline]
     pub(crate) fn current_deadline(&self, host: &Host) -> u64 {
-        let mut ambient = host.ambient();
-        if ambient.deadline == 0 && ambient.patience != 0 {
-            ambient.deadline = self.now().nanos().saturating_add(ambient.patience);
-            ambient.patience = 0;
-            host.set_ambient(ambient);
+        let (deadline, patience) = host.time_given();
+        if deadline | patience == 0 || deadline != 0 && host.is_asked() {
+            return deadline;
         }
-        if ambient.deadline != 0 && !ambient.asked && self.now().nanos() >= ambient.deadline {
+        self.find_deadline(host)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find_deadline(&self, host: &Host) -> u64 {
+        let (mut deadline, patience) = host.time_given();
+        let now = self.now().nanos();
+        if deadline == 0 && patience != 0 {
+            deadline = now.saturating_add(patience);
+        }
+        if !host.is_asked() && now >= deadline {
             // Work that was begun by a request and outlives it is on its own from now on.
-            ambient.deadline = 0;
-            host.set_ambient(ambient);
+            deadline = 0;
         }
-        ambient.deadline
+        host.set_request(deadline, 0, host.is_asked());
+        deadline
     }
 
     pub(crate) fn time_left(&self) -> Option<Duration> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::{NonZeroU64, NonZeroU128};
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::RwLock;
 
@@ -48,7 +49,7 @@ pub(crate) struct Meter {
     every: u32,
     cardinality: Cardinality,
     traces: Traces,
-    kinds: RwLock<BTreeMap<&'static str, Arc<Figures>>>,
+    kinds: RwLock<BTreeMap<&'static str, Box<Figures>>>,
     sinks: Vec<Arc<dyn TelemetrySink>>,
 }
 
@@ -92,14 +93,16 @@ impl Meter {
     }
 
     pub(crate) fn count(&self, cell: &Header, what: Rare) {
-        let figures = self.figures(self.label((cell.table.actor_name)()));
-        figures.rare[what as usize].fetch_add(1, Relaxed);
+        self.with_figures((cell.table.actor_name)(), |figures| {
+            figures.rare[what as usize].fetch_add(1, Relaxed);
+        });
     }
 
     /// An actor has ended: what its mailbox has given out is kept.
     pub(crate) fn ended(&self, cell: &Header) {
-        let figures = self.figures(self.label((cell.table.actor_name)()));
-        figures.taken_by_ended.fetch_add(cell.log.taken(), Relaxed);
+        self.with_figures((cell.table.actor_name)(), |figures| {
+            figures.taken_by_ended.fetch_add(cell.log.taken(), Relaxed);
+        });
     }
 
     /// What an actor of this type is counted under.
@@ -110,10 +113,21 @@ impl Meter {
         }
     }
 
-    pub(crate) fn record(&self, cell: &Header, sample: &Sample<'_>) {
-        let figures = self.figures(self.label(sample.actor_type));
-        figures.waited.record(sample.waited);
-        figures.took.record(sample.took);
+    /// Whether somebody wants to see the messages that are measured, and not only the figures.
+    pub(crate) fn has_sinks(&self) -> bool {
+        !self.sinks.is_empty()
+    }
+
+    /// A message to an actor of this type was measured.
+    pub(crate) fn record(&self, kind: &'static str, waited: Duration, took: Duration) {
+        self.with_figures(kind, |figures| {
+            figures.waited.record(waited);
+            figures.took.record(took);
+        });
+    }
+
+    /// Shows a message that was measured to whoever wants to see it.
+    pub(crate) fn show(&self, cell: &Header, sample: &Sample<'_>) {
         for sink in &self.sinks {
             if let Err(fault) = contain(|| sink.sample(sample)) {
                 cell.system().report_hook_fault(cell, "telemetry sink", &fault);
@@ -121,18 +135,20 @@ impl Meter {
         }
     }
 
-    fn figures(&self, kind: &'static str) -> Arc<Figures> {
+    /// Runs `count` with the figures for actors of this type, under a lock.
+    fn with_figures(&self, kind: &'static str, count: impl FnOnce(&Figures)) {
+        let kind = self.label(kind);
         if let Some(figures) = self.kinds.read().get(kind) {
-            return figures.clone();
+            return count(figures);
         }
         let mut kinds = self.kinds.write();
         let kind = if kinds.len() < KINDS { kind } else { OTHERS };
-        kinds.entry(kind).or_default().clone()
+        count(kinds.entry(kind).or_default());
     }
 
     pub(crate) fn read(&self) -> Readings {
         let kinds = self.kinds.read();
-        let read = |(kind, figures): (&&'static str, &Arc<Figures>)| KindReading {
+        let read = |(kind, figures): (&&'static str, &Box<Figures>)| KindReading {
             kind,
             waited: figures.waited.read(),
             took: figures.took.read(),
