@@ -214,6 +214,7 @@ pub trait OrFault<T> {
 }
 
 impl<T, E: Error + Send + Sync + 'static> OrFault<T> for Result<T, E> {
+    #[inline]
     fn or_fault(self) -> Result<T, Fault> {
         self.map_err(Fault::new)
     }

@@ -122,6 +122,7 @@ impl Header {
         self.this.get()
     }
 
+    #[inline]
     pub(crate) fn system(&self) -> &SystemCore {
         // SAFETY: the root cell keeps the system, and every cell keeps its parent up to the root.
         unsafe { self.system.as_ref() }
@@ -153,6 +154,7 @@ impl Header {
     }
 
     /// The extras, if anything ever needed them.
+    #[inline]
     pub(crate) fn extras_if_any(&self) -> Option<&Extras> {
         let found = self.extras.load(Acquire);
         // SAFETY: as in `extras`.

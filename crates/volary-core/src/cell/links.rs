@@ -161,6 +161,7 @@ impl Header {
         Some(&self.extras_if_any()?.mailbox)
     }
 
+    #[inline]
     pub(crate) fn bound(&self) -> Option<&Bound> {
         self.extras_if_any()?.mailbox.bound.as_ref()
     }

@@ -102,7 +102,8 @@ impl Served {
             message_type: (incoming.table.name)(),
             sender: incoming.envelope.sender,
             begun: system.now(),
-            wall: (carried.sent_at.is_some() && system.meter().is_some_and(Meter::has_sinks)).then(|| system.env().wall()),
+            wall: (carried.sent_at.is_some() && system.meter().is_some_and(Meter::has_sinks))
+                .then(|| system.env().wall()),
             parent: None,
             span: tracing::Span::none(),
             layered: false,

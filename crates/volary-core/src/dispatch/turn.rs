@@ -38,11 +38,14 @@ const LINGER: u32 = 0;
 /// An actor that was seen to be slow is so no more after so many messages in a row that took less than this.
 const SHORT_TURN: Duration = Duration::from_micros(200);
 const FORGIVEN_AFTER: u32 = 64;
+/// With one of these a turn is not about mail, or not only.
+const UNUSUAL: u32 = CONTROL | SUSPENDED | PAUSED | ASLEEP | CONTINUED | HOLDING | RETURNED;
 /// Messages that the maker of an actor handles for it.
 const START_BUDGET: u32 = 4;
 
 /// Runs an actor that the caller owns (its state is RUNNING). Afterwards it is not the caller's any
 /// more, and may be gone.
+#[inline]
 pub(crate) fn run_turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
     let before = enter(&here, host);
     // User code is contained where it is called. Should a panic get here nevertheless, it costs the
@@ -83,11 +86,13 @@ pub(crate) fn start_turn(cell: &Header, host: &Host, look: impl FnOnce(Phase)) -
     end
 }
 
+#[inline]
 fn leave(host: &Host, (ambient, surroundings): (Ambient, Surroundings)) {
     host.set_ambient(ambient);
     host.swap_surroundings(surroundings);
 }
 
+#[inline]
 fn enter(cell: &Header, host: &Host) -> (Ambient, Surroundings) {
     let before = host.ambient();
     host.set_ambient(Ambient {
@@ -105,6 +110,7 @@ fn enter(cell: &Header, host: &Host) -> (Ambient, Surroundings) {
 
 /// Runs an idle actor on the thread of somebody who waits for its answer, and queues it if it has
 /// more to do. The caller has claimed it.
+#[inline]
 pub(crate) fn run_inline(cell: &Header, host: &Host, budget: u32) {
     let end = host.with_pulse(|pulse| {
         let before = pulse.begin(cell);
@@ -128,58 +134,29 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
             cell.log.take_notice();
         }
         let state = cell.state.load();
-        if state & (CONTROL | SUSPENDED | PAUSED) != 0 {
-            if state & CONTROL != 0 {
-                cell.state.clear(CONTROL);
-                if lifecycle::control(cell, host) == Alive::No {
-                    return TurnEnd::Gone;
+        if state & UNUSUAL != 0 {
+            if state & (CONTROL | SUSPENDED | PAUSED) != 0 {
+                if state & CONTROL != 0 {
+                    cell.state.clear(CONTROL);
+                    if lifecycle::control(cell, host) == Alive::No {
+                        return TurnEnd::Gone;
+                    }
+                    continue;
                 }
-                continue;
-            }
-            if state & (SUSPENDED | WOKEN) == SUSPENDED | WOKEN {
-                if mail.left == 0 {
-                    return yielded(cell);
+                if state & (SUSPENDED | WOKEN) == SUSPENDED | WOKEN {
+                    if mail.left == 0 {
+                        return yielded(cell);
+                    }
+                    mail.left -= 1;
+                    mail.handled += 1;
+                    mail.others += 1;
+                    cell.state.clear(WOKEN);
+                    if lifecycle::resume_frame(cell, host) == Alive::No {
+                        return TurnEnd::Gone;
+                    }
+                    continue;
                 }
-                mail.left -= 1;
-                mail.handled += 1;
-                mail.others += 1;
-                cell.state.clear(WOKEN);
-                if lifecycle::resume_frame(cell, host) == Alive::No {
-                    return TurnEnd::Gone;
-                }
-                continue;
-            }
-            // Only a wake-up or a control message brings it on.
-            mail.note(cell);
-            cell.state.begin_rest();
-            if cell.state.finish_rest() == Rest::Idle {
-                return TurnEnd::Rested;
-            }
-            continue;
-        }
-        if state & ASLEEP != 0 {
-            if cell.has_waiting_mail() {
-                // A start is work: one that falls asleep at once must not keep the worker.
-                if mail.left == 0 {
-                    return yielded(cell);
-                }
-                mail.left -= 1;
-                if passivate::wake_up(cell, host) == Alive::No {
-                    return TurnEnd::Gone;
-                }
-                continue;
-            }
-            if rest(cell) {
-                return TurnEnd::Rested;
-            }
-            continue;
-        }
-        // An answer that went round a closed mailbox waits until that is empty, as it would have in it.
-        let answers = state & (CONTINUED | HOLDING) == CONTINUED | HOLDING
-            || state & (CONTINUED | RETURNED) == CONTINUED && !cell.log.has_mail();
-        if answers || state & (HOLDING | RETURNED) != 0 {
-            if !answers && state & HOLDING != 0 {
-                // Only an answer brings it on.
+                // Only a wake-up or a control message brings it on.
                 mail.note(cell);
                 cell.state.begin_rest();
                 if cell.state.finish_rest() == Rest::Idle {
@@ -187,22 +164,53 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
                 }
                 continue;
             }
-            if mail.left == 0 {
-                mail.note(cell);
-                return yielded(cell);
+            if state & ASLEEP != 0 {
+                if cell.has_waiting_mail() {
+                    // A start is work: one that falls asleep at once must not keep the worker.
+                    if mail.left == 0 {
+                        return yielded(cell);
+                    }
+                    mail.left -= 1;
+                    if passivate::wake_up(cell, host) == Alive::No {
+                        return TurnEnd::Gone;
+                    }
+                    continue;
+                }
+                if rest(cell) {
+                    return TurnEnd::Rested;
+                }
+                continue;
             }
-            mail.left -= 1;
-            mail.handled += 1;
-            let step = if answers {
-                mail.others += 1;
-                cell.run_continued(host)
-            } else {
-                cell.run_returned(host)
-            };
-            if !matches!(step, Step::Done) && lifecycle::after_step(cell, host, step) == Alive::No {
-                return TurnEnd::Gone;
+            // An answer that went round a closed mailbox waits until that is empty, as it would have in it.
+            let answers = state & (CONTINUED | HOLDING) == CONTINUED | HOLDING
+                || state & (CONTINUED | RETURNED) == CONTINUED && !cell.log.has_mail();
+            if answers || state & (HOLDING | RETURNED) != 0 {
+                if !answers && state & HOLDING != 0 {
+                    // Only an answer brings it on.
+                    mail.note(cell);
+                    cell.state.begin_rest();
+                    if cell.state.finish_rest() == Rest::Idle {
+                        return TurnEnd::Rested;
+                    }
+                    continue;
+                }
+                if mail.left == 0 {
+                    mail.note(cell);
+                    return yielded(cell);
+                }
+                mail.left -= 1;
+                mail.handled += 1;
+                let step = if answers {
+                    mail.others += 1;
+                    cell.run_continued(host)
+                } else {
+                    cell.run_returned(host)
+                };
+                if !matches!(step, Step::Done) && lifecycle::after_step(cell, host, step) == Alive::No {
+                    return TurnEnd::Gone;
+                }
+                continue;
             }
-            continue;
         }
         let pause = if state & SLOW == 0 {
             mail.read(cell, host)
@@ -236,17 +244,19 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
                 if mail.linger() || state & CONTINUED != 0 {
                     continue;
                 }
-                if state & PASSIVATE != 0 && mail.handled > mail.others && !mail.told {
-                    // It was told to go, and has handled the message that it was started for.
-                    mail.told = true;
-                    cell.state.set(CONTROL);
-                    continue;
-                }
-                if state & DRAIN != 0 && cell.phase.get() == Phase::Running && cell.requests() == 0 {
-                    if lifecycle::drained(cell, host) == Alive::No {
-                        return TurnEnd::Gone;
+                if state & (PASSIVATE | DRAIN) != 0 {
+                    if state & PASSIVATE != 0 && mail.handled > mail.others && !mail.told {
+                        // It was told to go, and has handled the message that it was started for.
+                        mail.told = true;
+                        cell.state.set(CONTROL);
+                        continue;
                     }
-                    continue;
+                    if state & DRAIN != 0 && cell.phase.get() == Phase::Running && cell.requests() == 0 {
+                        if lifecycle::drained(cell, host) == Alive::No {
+                            return TurnEnd::Gone;
+                        }
+                        continue;
+                    }
                 }
                 mail.note(cell);
                 if state & HIGH != 0 {

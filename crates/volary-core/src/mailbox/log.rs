@@ -78,12 +78,15 @@ impl Word {
     pub(crate) const fn new() -> Self {
         Word(std::sync::atomic::AtomicPtr::new(ptr::null_mut()))
     }
+    #[inline]
     fn load(&self) -> First {
         self.0.load(Acquire)
     }
+    #[inline]
     fn publish(&self, value: First) {
         self.0.store(value, Release);
     }
+    #[inline]
     fn clear(&self) {
         self.0.store(ptr::null_mut(), Relaxed);
     }
@@ -202,6 +205,7 @@ pub(crate) struct Room {
 
 impl Room {
     /// Where the record begins. The first word is not to be written: `publish` does that.
+    #[inline]
     pub(crate) fn as_ptr(&self) -> *mut u64 {
         self.first.cast_mut().cast()
     }
@@ -210,6 +214,7 @@ impl Room {
     ///
     /// # Safety
     /// All other words of the record have been written.
+    #[inline]
     pub(crate) unsafe fn publish(self, first: First) {
         debug_assert!(first.addr() > PAD);
         // SAFETY: `first` points into a region that stays alive until this record was published and
@@ -222,6 +227,15 @@ impl Room {
         // SAFETY: as in `publish`; records in the loom tests are two words long.
         unsafe { (*self.first.add(1)).rest.with_mut(|p| *p = value) }
     }
+}
+
+/// How an attempt to reserve room ended.
+enum Attempt {
+    Reserved(Room),
+    /// Another writer came first.
+    Outrun,
+    /// There is no room here and now, or none is given any more.
+    Obstructed,
 }
 
 /// What the reader finds at the head.
@@ -284,6 +298,7 @@ fn back_off() {
     }
 }
 
+#[inline]
 fn sequence(word: u64) -> u64 {
     word >> SEQUENCE_SHIFT
 }
@@ -312,34 +327,47 @@ impl Log {
     }
 
     /// Reserves room for a record of `words` words.
-    ///
-    #[inline]
+    #[inline(always)]
     pub(crate) fn reserve(&self, words: usize, bound: Option<&Bound>, growth: &impl Growth) -> Result<Room, Refusal> {
-        let mut word = self.word.load(Acquire);
+        match self.try_reserve(words, bound) {
+            Attempt::Reserved(room) => Ok(room),
+            Attempt::Outrun => self.reserve_again(words, bound, growth),
+            Attempt::Obstructed => self.reserve_slow(words, bound, growth),
+        }
+    }
+
+    /// As long as other writers are faster.
+    #[cold]
+    #[inline(never)]
+    fn reserve_again(&self, words: usize, bound: Option<&Bound>, growth: &impl Growth) -> Result<Room, Refusal> {
         loop {
-            if word & (CLOSED | INSTALLING) == 0 && bound.is_none_or(|bound| bound.has_room(sequence(word))) {
-                let offset = (word & OFFSET) as usize;
-                let capacity = if word & INLINE == 0 { BLOCK_WORDS } else { INLINE_WORDS };
-                if offset + words <= capacity {
-                    let region = self.tail.load(Acquire);
-                    match self
-                        .word
-                        .compare_exchange_weak(word, word.wrapping_add(ONE + words as u64), SeqCst, Acquire)
-                    {
-                        Ok(_) => {
-                            return Ok(Room {
-                                first: self.place(region, offset),
-                            });
-                        }
-                        Err(_) => {
-                            back_off();
-                            word = self.word.load(Acquire);
-                            continue;
-                        }
-                    }
-                }
+            back_off();
+            match self.try_reserve(words, bound) {
+                Attempt::Reserved(room) => return Ok(room),
+                Attempt::Outrun => {}
+                Attempt::Obstructed => return self.reserve_slow(words, bound, growth),
             }
-            return self.reserve_slow(words, bound, growth);
+        }
+    }
+
+    #[inline(always)]
+    fn try_reserve(&self, words: usize, bound: Option<&Bound>) -> Attempt {
+        let word = self.word.load(Acquire);
+        if word & (CLOSED | INSTALLING) != 0 || bound.is_some_and(|bound| !bound.has_room(sequence(word))) {
+            return Attempt::Obstructed;
+        }
+        let offset = (word & OFFSET) as usize;
+        let capacity = if word & INLINE == 0 { BLOCK_WORDS } else { INLINE_WORDS };
+        if offset + words > capacity {
+            return Attempt::Obstructed;
+        }
+        let region = self.tail.load(Acquire);
+        let next = word.wrapping_add(ONE + words as u64);
+        match self.word.compare_exchange_weak(word, next, SeqCst, Acquire) {
+            Ok(_) => Attempt::Reserved(Room {
+                first: self.place(region, offset),
+            }),
+            Err(_) => Attempt::Outrun,
         }
     }
 
@@ -430,6 +458,7 @@ impl Log {
         room
     }
 
+    #[inline]
     fn place(&self, region: *mut Block, offset: usize) -> *const Word {
         if region.is_null() {
             // In bounds: callers check against the capacity. One past the end is never dereferenced.
@@ -468,6 +497,7 @@ impl Log {
 
     /// Whether a record has been reserved that the reader has not taken. Ordered after everything
     /// the caller did before, so it closes the race between "went idle" and "a message came".
+    #[inline]
     pub(crate) fn has_mail(&self) -> bool {
         let word = self.word.load(SeqCst);
         sequence(word) != self.taken.load(Relaxed) & SEQUENCE_MASK

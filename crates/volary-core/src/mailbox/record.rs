@@ -112,6 +112,7 @@ impl Envelope {
         carried: None,
     };
 
+    #[inline]
     pub(crate) fn extra_words(&self) -> usize {
         usize::from(self.deadline != 0) + usize::from(self.reply.is_some()) + usize::from(self.carried.is_some())
     }
@@ -143,6 +144,7 @@ impl Envelope {
     }
 
     /// Length of the record that carries `M` under this envelope.
+    #[inline]
     pub(crate) fn record_words<M>(&self) -> usize {
         HEAD_WORDS + self.extra_words() + payload_words::<M>()
     }
@@ -151,7 +153,7 @@ impl Envelope {
     ///
     /// # Safety
     /// `place` has room for `record_words::<M>()` words, and `table` belongs to `M`.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn write<M>(&self, place: *mut u64, table: &'static MessageTable, message: M) -> First {
         let mut flags = 0;
         // SAFETY: the caller's promise covers every word written here.
@@ -184,6 +186,7 @@ impl Envelope {
 
 /// # Safety
 /// `place` has room for `payload_words::<M>()` words.
+#[inline]
 pub(crate) unsafe fn write_payload<M>(place: *mut u64, message: M) {
     // SAFETY: the caller's promise; `is_inline` says that size and alignment fit.
     unsafe {

@@ -310,7 +310,6 @@ fn charge(task: &mut Context<'_>) -> Option<Progress> {
 }
 
 /// Runs the target here if that is allowed, and queues it otherwise.
-#[inline]
 fn start(target: &CellRef) {
     let system = target.system();
     let ran = Host::with(|host| {
@@ -318,14 +317,15 @@ fn start(target: &CellRef) {
         if ambient.depth >= NESTING || !system.runs_inline(target.dispatcher, host) || !target.state.claim() {
             return false;
         }
-        match host.current().filter(|_| ambient.in_turn) {
-            Some(asker) => {
-                let before = asker.waits_for.load(Relaxed);
-                asker.waits_for.store(target.id, Relaxed);
-                inline_turn(target, host);
-                asker.waits_for.store(before, Relaxed);
-            }
-            None => inline_turn(target, host),
+        let asker = host.current().filter(|_| ambient.in_turn);
+        let before = asker.map_or(0, |asker| {
+            let before = asker.waits_for.load(Relaxed);
+            asker.waits_for.store(target.id, Relaxed);
+            before
+        });
+        inline_turn(target, host);
+        if let Some(asker) = asker {
+            asker.waits_for.store(before, Relaxed);
         }
         true
     });
@@ -334,16 +334,26 @@ fn start(target: &CellRef) {
     }
 }
 
+#[inline]
 fn inline_turn(target: &CellRef, host: &Host) {
     // The first time, and now and then: most actors are known to be quick.
-    if target.state.has(TIMED) && !host.count_inline().is_multiple_of(TIMED_EVERY) {
-        return run_inline(target, host, INLINE_BUDGET);
-    }
-    target.state.set(TIMED);
-    let system = target.system();
-    let before = system.now();
+    let known = target.state.has(TIMED) && !host.count_inline().is_multiple_of(TIMED_EVERY);
+    let before = if known { None } else { Some(begin_to_time(target)) };
     run_inline(target, host, INLINE_BUDGET);
-    if system.now().since(before) > SLOW_TURN {
+    if let Some(before) = before {
+        note_if_slow(target, before);
+    }
+}
+
+#[cold]
+fn begin_to_time(target: &CellRef) -> Moment {
+    target.state.set(TIMED);
+    target.system().now()
+}
+
+#[cold]
+fn note_if_slow(target: &CellRef, before: Moment) {
+    if target.system().now().since(before) > SLOW_TURN {
         target.state.set(SLOW);
     }
 }

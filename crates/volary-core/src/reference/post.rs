@@ -8,7 +8,7 @@ use crate::dispatch::{Host, contain};
 use crate::mailbox::{BELL, Bound, Envelope, Growth, Letter, Mailbox, MessageTable, Refusal};
 
 /// Queues a message. The caller then sees to it that the actor runs.
-#[inline]
+#[inline(always)]
 pub(crate) fn post<M: Message>(
     cell: &Header,
     table: &'static MessageTable,

@@ -67,6 +67,7 @@ impl ReplySlot {
     }
 
     /// A slot owned by an asker and a replier.
+    #[inline]
     pub(crate) fn take(patience: u64, system: u32) -> NonNull<ReplySlot> {
         let slot = pool::take();
         slot.system.set(system);
@@ -80,17 +81,27 @@ impl ReplySlot {
     ///
     /// # Safety
     /// Nobody else owns the slot any more.
+    #[inline]
     pub(crate) unsafe fn free(slot: NonNull<ReplySlot>) {
         // SAFETY: made by `Box::leak` in `take`; the caller is the last owner.
         let mut slot = unsafe { Box::from_raw(slot.as_ptr()) };
-        *slot.waker.get_mut() = None;
+        if slot.waker.get_mut().is_some() {
+            slot.forget_waker();
+        }
         pool::give(slot);
     }
 
+    #[cold]
+    fn forget_waker(&mut self) {
+        *self.waker.get_mut() = None;
+    }
+
+    #[inline]
     pub(crate) fn patience(&self) -> u64 {
         self.patience.get()
     }
 
+    #[inline]
     pub(crate) fn deadline(&self) -> u64 {
         self.deadline.load(Relaxed)
     }
@@ -100,11 +111,13 @@ impl ReplySlot {
     }
 
     /// Whether the asker has given up, so that the question need not be looked at.
+    #[inline]
     pub(crate) fn is_abandoned(&self) -> bool {
         self.state.load(Acquire) & CLOSED != 0
     }
 
     /// Whether the answer is there.
+    #[inline]
     pub(crate) fn is_complete(&self) -> bool {
         self.state.load(Acquire) & COMPLETE != 0
     }
@@ -271,7 +284,12 @@ mod pool {
             .try_with(|local| local.borrow_mut().pop())
             .ok()
             .flatten()
-            .unwrap_or_else(|| Box::new(ReplySlot::new()))
+            .unwrap_or_else(fresh)
+    }
+
+    #[cold]
+    fn fresh() -> Box<ReplySlot> {
+        Box::new(ReplySlot::new())
     }
 
     #[inline]
