@@ -72,7 +72,7 @@ impl Header {
             // SAFETY: the caller's promise.
             return unsafe { run(self, host, incoming) };
         }
-        let served = Served::begin(self, &incoming, carried.unwrap_or_default());
+        let mut served = Served::begin(self, &incoming, carried.unwrap_or_default());
         if layered {
             // SAFETY: the record was not taken yet.
             let message = unsafe { (incoming.table.view)(self, &incoming) };
@@ -85,7 +85,7 @@ impl Header {
                 return Step::Done;
             }
         }
-        let mut served = Box::new(Served { layered, ..served });
+        served.layered = layered;
         served.open_span(self);
         // SAFETY: the caller's promise.
         let step = served.around(|| unsafe { run(self, host, incoming) });

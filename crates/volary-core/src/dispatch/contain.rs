@@ -4,6 +4,7 @@
 //! answers and futures, `Debug` of rejections, mailboxes, wakers, and even the drop of the payload
 //! that a panic carries. Each is called through here.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Waker;
 
@@ -19,12 +20,16 @@ pub(crate) fn wake(waker: Waker) {
 /// Runs user code; a panic becomes a fault.
 #[inline]
 pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Result<R, Fault> {
-    catch_unwind(AssertUnwindSafe(f)).map_err(|payload| {
-        let fault = Fault::from_panic(&*payload);
-        if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-            // A payload that panics when it is dropped: leaking it is the only end to this.
-            std::mem::forget(another);
-        }
-        fault
-    })
+    catch_unwind(AssertUnwindSafe(f)).map_err(fault_of)
+}
+
+#[cold]
+#[inline(never)]
+fn fault_of(payload: Box<dyn Any + Send>) -> Fault {
+    let fault = Fault::from_panic(&*payload);
+    if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        // A payload that panics when it is dropped: leaking it is the only end to this.
+        std::mem::forget(another);
+    }
+    fault
 }

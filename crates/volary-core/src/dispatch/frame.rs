@@ -6,6 +6,7 @@
 //! gets a frame of its own size.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::future::Future;
 use std::mem::ManuallyDrop;
@@ -205,18 +206,18 @@ pub(crate) unsafe fn resume(cell: &Header, host: &Host) -> Step {
 ///
 /// # Safety
 /// The caller owns the actor; if the step is `Suspended`, its cell holds the frame of that handler.
-pub(crate) unsafe fn attend_to_the_end(cell: &Header, served: Box<Served>, step: &Step) {
+pub(crate) unsafe fn attend_to_the_end(cell: &Header, served: impl Borrow<Served> + Into<Box<Served>>, step: &Step) {
     match step {
-        Step::Done => served.ended(cell, Outcome::Completed),
-        Step::Faulted(fault) => served.ended(cell, Outcome::Faulted(fault)),
+        Step::Done => served.borrow().ended(cell, Outcome::Completed),
+        Step::Faulted(fault) => served.borrow().ended(cell, Outcome::Faulted(fault)),
         // SAFETY: the caller's promise; nobody looks at the head of a frame but the owner of the actor.
         Step::Suspended => unsafe {
             match cell.take_frame() {
                 Some(frame) => {
-                    (*frame.as_ptr()).served = Some(served);
+                    (*frame.as_ptr()).served = Some(served.into());
                     cell.keep_frame(frame);
                 }
-                None => served.ended(cell, Outcome::Completed),
+                None => served.borrow().ended(cell, Outcome::Completed),
             }
         },
     }

@@ -45,7 +45,7 @@ const START_BUDGET: u32 = 4;
 
 /// Runs an actor that the caller owns (its state is RUNNING). Afterwards it is not the caller's any
 /// more, and may be gone.
-#[inline]
+#[inline(always)]
 pub(crate) fn run_turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
     let before = enter(&here, host);
     // User code is contained where it is called. Should a panic get here nevertheless, it costs the
@@ -110,7 +110,7 @@ fn enter(cell: &Header, host: &Host) -> (Ambient, Surroundings) {
 
 /// Runs an idle actor on the thread of somebody who waits for its answer, and queues it if it has
 /// more to do. The caller has claimed it.
-#[inline]
+#[inline(always)]
 pub(crate) fn run_inline(cell: &Header, host: &Host, budget: u32) {
     let end = host.with_pulse(|pulse| {
         let before = pulse.begin(cell);

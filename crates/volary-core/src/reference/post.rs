@@ -17,11 +17,11 @@ pub(crate) fn post<M: Message>(
 ) -> Result<(), (Refusal, M)> {
     let marks = cell.log.marks();
     if !marks.are_none() || envelope.carried.is_some() {
-        if envelope.carried.is_some() || marks.is_seen() && !passes_unseen(cell) {
-            return post_watched(cell, table, envelope, message);
-        }
-        if marks.is_guarded() {
+        if marks.is_guarded() || envelope.carried.is_some() {
             return post_guarded(cell, table, envelope, message);
+        }
+        if !passes_unseen(cell) {
+            return post_watched(cell, table, envelope, message);
         }
     }
     // Said once more, so that no instruction is spent on it.
@@ -116,7 +116,7 @@ fn refused<M>(mut envelope: Envelope, written: Result<(), (Refusal, M)>) -> Resu
     written
 }
 
-/// Queues a message that carries nothing, under the rule of a mailbox that has one. Apart, so that the way of most
+/// Queues a message that carries something, or into a mailbox with a rule of its own. Apart, so that the way of most
 /// messages stays short.
 #[inline(never)]
 fn post_guarded<M: Message>(
@@ -125,6 +125,9 @@ fn post_guarded<M: Message>(
     envelope: Envelope,
     message: M,
 ) -> Result<(), (Refusal, M)> {
+    if envelope.carried.is_some() || cell.log.marks().is_seen() && !passes_unseen(cell) {
+        return post_watched(cell, table, envelope, message);
+    }
     let envelope = Envelope {
         carried: None,
         ..envelope

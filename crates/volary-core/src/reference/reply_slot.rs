@@ -81,7 +81,7 @@ impl ReplySlot {
     ///
     /// # Safety
     /// Nobody else owns the slot any more.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn free(slot: NonNull<ReplySlot>) {
         // SAFETY: made by `Box::leak` in `take`; the caller is the last owner.
         let mut slot = unsafe { Box::from_raw(slot.as_ptr()) };
@@ -292,7 +292,7 @@ mod pool {
         Box::new(ReplySlot::new())
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn give(slot: Box<ReplySlot>) {
         let _ = LOCAL.try_with(|local| {
             let mut local = local.borrow_mut();
