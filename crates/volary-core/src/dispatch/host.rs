@@ -362,12 +362,12 @@ impl Host {
         self.sent.set(0);
     }
 
-    /// Runs `f` with the pulse of this thread.
+    /// The pulse of this thread.
     #[inline]
-    pub(crate) fn with_pulse<R>(&self, f: impl FnOnce(&Pulse) -> R) -> R {
+    pub(crate) fn pulse(&self) -> &Pulse {
         match self.worker() {
-            Some(worker) => f(&worker.pool.seats[worker.index].pulse),
-            None => f(self.pulse.get_or_init(pulse::register)),
+            Some(worker) => &worker.pool.seats[worker.index].pulse,
+            None => self.pulse.get_or_init(pulse::register),
         }
     }
 

@@ -112,13 +112,11 @@ fn enter(cell: &Header, host: &Host) -> (Ambient, Surroundings) {
 /// more to do. The caller has claimed it.
 #[inline(always)]
 pub(crate) fn run_inline(cell: &Header, host: &Host, budget: u32) {
-    let end = host.with_pulse(|pulse| {
-        let before = pulse.begin(cell);
-        // SAFETY: the caller has claimed the actor, and keeps its cell.
-        let end = run_turn(unsafe { Here::new(cell) }, host, budget);
-        pulse.end(before);
-        end
-    });
+    let pulse = host.pulse();
+    let before = pulse.begin(cell);
+    // SAFETY: the caller has claimed the actor, and keeps its cell.
+    let end = run_turn(unsafe { Here::new(cell) }, host, budget);
+    pulse.end(before);
     if end == TurnEnd::Yielded {
         cell.schedule();
     }

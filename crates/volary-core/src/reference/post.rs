@@ -132,7 +132,15 @@ fn post_guarded<M: Message>(
         carried: None,
         ..envelope
     };
-    post_by_rule(cell, table, envelope, message)
+    // Most rules are a bound.
+    match cell.mailbox_rule() {
+        Some(MailboxRule {
+            bound: Some(bound),
+            custom: None,
+            foreign: None,
+        }) => write(cell, table, envelope, message, Some(bound), cell),
+        _ => post_by_rule(cell, table, envelope, message),
+    }
 }
 
 /// Queues a message that is looked at on its way.
@@ -153,7 +161,7 @@ fn post_watched<M: Message>(
     }
 }
 
-#[inline]
+#[inline(never)]
 fn post_by_rule<M: Message>(
     cell: &Header,
     table: &'static MessageTable,
