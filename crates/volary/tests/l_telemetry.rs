@@ -117,6 +117,58 @@ fn l29_one_message_in_so_many_is_measured_and_without_telemetry_none() {
 }
 
 #[test]
+fn l29_a_mailbox_that_has_grown_is_measured_on() {
+    seeds(|env| async move {
+        let builder = builder("sim").environment(env.clone());
+        let system = builder.telemetry(Telemetry::sampled(1.0)).start().await.unwrap();
+        let actor = system.spawn(a_desk(&Log::new())).await.unwrap();
+        // More than several blocks hold, twice, with a return to the room inside the cell in between.
+        for round in 1..=2 {
+            let (open, gate) = gate();
+            actor.tell(Wait { gate }).unwrap();
+            for number in 0..300 {
+                actor.tell(Note { number }).unwrap();
+            }
+            open.send(()).unwrap();
+            actor.ask(Note { number: 300 }).await.unwrap();
+            let readings = system.readings();
+            let [desk] = &readings.kinds[..] else {
+                panic!("{readings:?}")
+            };
+            // The answer is there before the last one is counted.
+            let count = desk.took.count();
+            assert!(
+                (302 * round - 1..=302 * round).contains(&count),
+                "{count} in round {round}"
+            );
+        }
+        system.stop().await.unwrap();
+    });
+}
+
+#[test]
+fn l29_a_bounded_mailbox_is_measured_and_stays_bounded() {
+    seeds(|env| async move {
+        let (system, samples) = measured(&env, Telemetry::sampled(1.0)).await;
+        let spawn = system.spawn(a_desk(&Log::new())).mailbox(MailboxKind::Bounded(8));
+        let actor = spawn.await.unwrap();
+        let (open, gate) = gate();
+        actor.tell(Wait { gate }).unwrap();
+        let taken = (0..20)
+            .filter(|number| actor.tell(Note { number: *number }).is_ok())
+            .count();
+        assert!((7..=8).contains(&taken), "{taken}");
+        open.send(()).unwrap();
+        actor.send(Note { number: 20 }).await.unwrap();
+        actor.drain();
+        actor.terminated().await;
+        let notes = samples.all().iter().filter(|seen| seen.message == "Note").count();
+        assert_eq!(notes, taken + 1);
+        system.stop().await.unwrap();
+    });
+}
+
+#[test]
 fn l29_low_cardinality_counts_all_actors_together() {
     seeds(|env| async move {
         let (system, _) = measured(&env, Telemetry::sampled(1.0).cardinality(Cardinality::Low)).await;

@@ -49,7 +49,7 @@ pub(crate) struct Meter {
     every: u32,
     cardinality: Cardinality,
     traces: Traces,
-    kinds: RwLock<BTreeMap<&'static str, Box<Figures>>>,
+    kinds: RwLock<BTreeMap<&'static str, Figures>>,
     sinks: Vec<Arc<dyn TelemetrySink>>,
 }
 
@@ -148,7 +148,7 @@ impl Meter {
 
     pub(crate) fn read(&self) -> Readings {
         let kinds = self.kinds.read();
-        let read = |(kind, figures): (&&'static str, &Box<Figures>)| KindReading {
+        let read = |(kind, figures): (&&'static str, &Figures)| KindReading {
             kind,
             waited: figures.waited.read(),
             took: figures.took.read(),
