@@ -2,7 +2,10 @@ module volary.bench/goakt
 
 go 1.26.0
 
-require github.com/tochemey/goakt/v4 v4.2.4
+require (
+	github.com/tochemey/goakt/v4 v4.2.4
+	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af
+)
 
 require (
 	github.com/RoaringBitmap/roaring v1.9.4 // indirect
@@ -63,5 +66,4 @@ require (
 	golang.org/x/sync v0.20.0 // indirect
 	golang.org/x/sys v0.44.0 // indirect
 	golang.org/x/tools v0.45.0 // indirect
-	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af // indirect
 )

@@ -1,5 +1,6 @@
 // The workloads of the benchmark on GoAkt: `goakt list` names those it offers,
-// `goakt run WORKLOAD --ops N …` measures one and prints one line of JSON.
+// `goakt run WORKLOAD --ops N …` measures one and prints one line of JSON,
+// `goakt serve WORKLOAD` is the second process of a workload between two.
 package main
 
 import (
@@ -43,6 +44,9 @@ func main() {
 		list()
 		return
 	}
+	if len(os.Args) == 3 && os.Args[1] == "serve" {
+		serve(os.Args[2])
+	}
 	if len(os.Args) < 3 || os.Args[1] != "run" {
 		fail("usage: goakt list | goakt run WORKLOAD --ops N --operations N --warm-up N --counted N")
 	}
@@ -54,6 +58,10 @@ func main() {
 	flags.Uint64Var(&size.warmUp, "warm-up", 0, "operations of the pass before it")
 	flags.Uint64Var(&size.counted, "counted", 0, "operations of the pass in which allocations are counted")
 	_ = flags.Parse(os.Args[3:])
+	if isRemote(name) {
+		fmt.Println(measureRemote(name, size).json())
+		return
+	}
 	if name == "passivation" {
 		fmt.Println(measureSlumber(size).json())
 		return
@@ -66,7 +74,7 @@ func main() {
 }
 
 func list() {
-	names := []string{"passivation"}
+	names := append([]string{"passivation"}, remoteWorkloads...)
 	for name := range workloads {
 		names = append(names, name)
 	}

@@ -23,6 +23,13 @@ type record struct {
 	AllocsPerOp   *float64 `json:"allocs_per_op"`
 	BytesPerActor *float64 `json:"bytes_per_actor"`
 	PeakBytes     float64  `json:"peak_bytes"`
+
+	P50Us          *float64 `json:"p50_us"`
+	P99Us          *float64 `json:"p99_us"`
+	P999Us         *float64 `json:"p999_us"`
+	CPUUsPerOp     *float64 `json:"cpu_us_per_op"`
+	FarCPUUsPerOp  *float64 `json:"far_cpu_us_per_op"`
+	FarAllocsPerOp *float64 `json:"far_allocs_per_op"`
 }
 
 func (r record) json() string {
