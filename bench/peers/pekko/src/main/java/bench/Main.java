@@ -1,12 +1,13 @@
 package bench;
 
+import java.io.IOException;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
  * The workloads of the benchmark on Pekko: {@code list} names those it offers, {@code run WORKLOAD --ops N …} measures
- * one and prints one line of JSON.
+ * one and prints one line of JSON, {@code serve WORKLOAD} is the second process of a workload between two.
  */
 public final class Main {
     private static final Map<String, Supplier<Pass>> WORKLOADS = new TreeMap<>();
@@ -39,6 +40,9 @@ public final class Main {
         try {
             if (arguments.length == 1 && arguments[0].equals("list")) {
                 WORKLOADS.keySet().forEach(System.out::println);
+                RemoteCaller.WORKLOADS.forEach(System.out::println);
+            } else if (arguments.length == 2 && arguments[0].equals("serve")) {
+                RemoteNode.serve(arguments[1]);
             } else if (arguments.length > 1 && arguments[0].equals("run")) {
                 run(arguments[1], Sizes.parse(arguments));
             } else {
@@ -53,7 +57,11 @@ public final class Main {
         Runtime.getRuntime().halt(0);
     }
 
-    private static void run(String name, Sizes sizes) {
+    private static void run(String name, Sizes sizes) throws IOException {
+        if (RemoteCaller.WORKLOADS.contains(name)) {
+            System.out.println(Measurement.between(name, sizes));
+            return;
+        }
         Supplier<Pass> workload = WORKLOADS.get(name);
         if (workload == null) {
             throw new IllegalArgumentException(name + " is not offered");

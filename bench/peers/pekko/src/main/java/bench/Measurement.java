@@ -38,6 +38,31 @@ final class Measurement {
                 number(sizes.operations() * 1e9 / nanos), number(nanos / sizes.operations()), bytes, peak);
     }
 
+    /** Between two processes; the warm-up makes the connection and has both compile. */
+    static String between(String name, Sizes sizes) throws IOException {
+        Partner there = new Partner(name);
+        RemoteCaller caller = new RemoteCaller(name, there.invitation);
+        long warmUp = System.nanoTime();
+        do {
+            caller.pass(sizes.warmUp());
+        } while (System.nanoTime() - warmUp < WARM_UP_NANOS);
+        double farBefore = there.cpuMicros();
+        double before = Partner.ownCpuMicros();
+        long start = System.nanoTime();
+        caller.pass(sizes.ops());
+        double nanos = System.nanoTime() - start;
+        double used = Partner.ownCpuMicros() - before;
+        double farUsed = there.cpuMicros() - farBefore;
+        there.end();
+        double ops = sizes.ops();
+        return String.format(
+                Locale.ROOT,
+                "{\"ops_per_sec\":%s,\"ns_per_op\":%s,\"allocs_per_op\":null,\"p50_us\":%s,\"p99_us\":%s,"
+                        + "\"p999_us\":%s,\"peak_bytes\":%d,\"cpu_us_per_op\":%s,\"far_cpu_us_per_op\":%s}",
+                number(ops * 1e9 / nanos), number(nanos / ops), caller.percentile(0.5), caller.percentile(0.99),
+                caller.percentile(0.999), peak(), number(used / ops), number(farUsed / ops));
+    }
+
     private void warmUp() {
         long start = System.nanoTime();
         checked(sizes.warmUp());
