@@ -2,6 +2,10 @@
 //! it hands back. A contender is one row of `CONTENDERS`; a workload it has
 //! no function for is listed as "not offered", never run as something else.
 
+use std::process::Command;
+
+use volary_bench_duet::{Record, Remoting, programs, serving};
+
 use crate::histogram::Histogram;
 use crate::peers;
 
@@ -56,6 +60,27 @@ pub enum Bench {
     Latency(fn(&Case) -> Histogram),
     /// Sets up; the harness gathers a crowd and times how it sleeps and wakes.
     Slumber(fn(&Case) -> Box<dyn Slumber>),
+    /// Runs between two processes.
+    Duet(Duet),
+}
+
+/// The two sides of a workload between two processes.
+pub struct Duet {
+    /// Measures; the command starts the process that serves.
+    pub measure: fn(&volary_bench_duet::Case, Command) -> Record,
+    /// Serves, as that process, until it is not needed any more.
+    pub serve: fn(&str) -> !,
+}
+
+impl Duet {
+    /// What `R` does in a workload, if it does it.
+    pub fn of<R: Remoting>(workload: &str) -> Option<Bench> {
+        let offered = workload.starts_with("remote-") && R::offers(workload);
+        offered.then_some(Bench::Duet(Self {
+            measure: programs::measure::<R>,
+            serve: serving::serve::<R>,
+        }))
+    }
 }
 
 /// One row of the table.
@@ -77,6 +102,7 @@ pub const CONTENDERS: &[Contender] = &[
     peers::coerce::CONTENDER,
     peers::tokio_mpsc::CONTENDER,
     peers::queue::CONTENDER,
+    peers::echo::CONTENDER,
 ];
 
 /// The contender of that name.

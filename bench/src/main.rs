@@ -2,7 +2,6 @@
 //! one workload for one contender in this process; `all` runs everything in
 //! interleaved processes and prints the comparison.
 
-mod alloc;
 mod child;
 mod contender;
 mod dormant;
@@ -10,12 +9,10 @@ mod echo_server;
 mod features;
 mod foreign;
 mod fragile;
-mod histogram;
 mod host;
 mod lanes;
 mod latch;
 mod measure;
-mod memory;
 mod outstanding;
 mod peer;
 mod peers;
@@ -29,8 +26,11 @@ mod workloads;
 
 use std::process::{Command, ExitCode};
 
+use volary_bench_duet::{alloc, histogram, memory};
+
 const USAGE: &str = "\
 usage: volary-bench run WORKLOAD CONTENDER [--quick]
+       volary-bench serve WORKLOAD CONTENDER      (the second process of `run`)
        volary-bench all [--quick] [--rounds N] [--peers A,B] [--no-foreign] [--json FILE] [--svg FILE] [WORKLOAD…]
        volary-bench list";
 
@@ -38,6 +38,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.split_first() {
         Some((verb, rest)) if verb == "run" => run_one(rest),
+        Some((verb, [workload, peer])) if verb == "serve" => serve(workload, peer),
         Some((verb, rest)) if verb == "all" => run_all(rest),
         Some((verb, [])) if verb == "list" => {
             list();
@@ -72,6 +73,15 @@ fn run_one(arguments: &[String]) -> Result<(), String> {
     println!("{}", record.to_json(workload.name, contender.name));
     // Leaves at once: taking down a million actors is not what is measured.
     std::process::exit(0)
+}
+
+/// The second process of a workload between two.
+fn serve(workload: &str, peer: &str) -> Result<(), String> {
+    let contender = contender::find(peer).ok_or(format!("no contender {peer}"))?;
+    match (contender.bench)(workload) {
+        Some(contender::Bench::Duet(duet)) => (duet.serve)(workload),
+        _ => Err(format!("{workload} is not served by {peer}")),
+    }
 }
 
 /// Runs the comparison, prints it and writes the files asked for.
@@ -114,7 +124,14 @@ fn run_all(arguments: &[String]) -> Result<(), String> {
     }
 
     print_machine(&options);
-    let foreign = foreign::prepare(|peer| beyond_rust && options.wants(peer));
+    let between = suite::is_between_processes(&options);
+    let foreign = foreign::prepare(|peer, scope| {
+        options.wants(peer)
+            && match scope {
+                foreign::Scope::BeyondRust => beyond_rust,
+                foreign::Scope::BetweenProcesses => between,
+            }
+    });
     let cells = suite::run(&options, &foreign);
     print!("{}", table::render(&cells));
     if let Some(path) = json {

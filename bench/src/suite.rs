@@ -64,6 +64,10 @@ pub struct Cell {
 }
 
 impl Cell {
+    fn is_offered(&self) -> bool {
+        !matches!(self.outcome, Outcome::NotOffered)
+    }
+
     /// The cell for the JSON list.
     pub fn to_json(&self) -> Value {
         let record = match &self.outcome {
@@ -103,7 +107,8 @@ pub fn run(options: &Options, foreign: &[Foreign]) -> Vec<Cell> {
                 cell.workload.name,
                 cell.peer
             );
-            let measured = match foreign.iter().find(|peer| peer.name() == cell.peer) {
+            let programs = foreign.iter().filter(|peer| peer.offers(cell.workload.name));
+            let measured = match { programs }.find(|peer| peer.name() == cell.peer) {
                 Some(peer) => record(peer.command(cell.workload, options.quick)),
                 None => spawn(cell.workload.name, cell.peer, options.quick, cell.rate),
             };
@@ -132,7 +137,8 @@ fn cells(options: &Options, foreign: &[Foreign]) -> Vec<Cell> {
     workloads.flat_map(|workload| row(workload, options, foreign)).collect()
 }
 
-/// The cells of one workload: everybody wanted, those beyond Rust last.
+/// The cells of one workload: everybody wanted, programs of their own last. A peer that is both is whichever offers the
+/// workload. References are lines to compare with, and are left out where they have nothing to say.
 fn row(workload: &'static Workload, options: &Options, foreign: &[Foreign]) -> Vec<Cell> {
     let cell = |peer, role, offered| Cell {
         workload,
@@ -143,9 +149,22 @@ fn row(workload: &'static Workload, options: &Options, foreign: &[Foreign]) -> V
         runs: Vec::new(),
     };
     let own = CONTENDERS.iter().filter(|contender| options.wants(contender.name));
-    let own = own.map(|it| cell(it.name, it.role, (it.bench)(workload.name).is_some()));
-    let others = foreign.iter().map(|it| cell(it.name(), Role::ForeignPeer, it.offers(workload.name)));
-    own.chain(others).collect()
+    let own: Vec<Cell> = own.map(|it| cell(it.name, it.role, (it.bench)(workload.name).is_some())).collect();
+    let others = foreign.iter().map(|it| cell(it.name(), it.role(), it.offers(workload.name)));
+    let (doubles, others): (Vec<Cell>, Vec<Cell>) =
+        others.partition(|other| own.iter().any(|cell| cell.peer == other.peer));
+    let either = |cell: Cell| match doubles.iter().find(|double| double.peer == cell.peer && double.is_offered()) {
+        Some(double) => Cell { outcome: Outcome::Measured(Record::default()), role: double.role, ..cell },
+        None => cell,
+    };
+    let all = own.into_iter().map(either).chain(others);
+    all.filter(|cell| cell.is_offered() || cell.role != Role::Reference).collect()
+}
+
+/// Whether any workload between two processes is wanted.
+pub fn is_between_processes(options: &Options) -> bool {
+    let mut wanted = WORKLOADS.iter().filter(|workload| selected(workload, options));
+    wanted.any(|workload| workload.name.starts_with("remote-"))
 }
 
 fn selected(workload: &Workload, options: &Options) -> bool {

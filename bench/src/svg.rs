@@ -12,7 +12,7 @@ const BAR_HEIGHT: usize = 16;
 const LABEL: usize = 62;
 const VALUE: usize = 92;
 const COLOURS: &[&str] = &[
-    "#4c78a8", "#f58518", "#54a24b", "#b279a2", "#9d9da1", "#c9c9cc", "#e45756", "#72b7b2",
+    "#4c78a8", "#f58518", "#54a24b", "#b279a2", "#9d9da1", "#c9c9cc", "#e45756", "#8c8c90", "#72b7b2",
 ];
 
 /// The whole chart.
@@ -43,6 +43,7 @@ fn panel(group: &[Cell], x: usize, y: usize) -> String {
     let unit = match workload.metric {
         Metric::Rate => "operations per second, longer is better",
         Metric::Latency => "p99 in µs, logarithmic, shorter is better",
+        Metric::Median => "p50 in µs, logarithmic, shorter is better",
         Metric::Memory => "bytes per actor, shorter is better",
     };
     let mut svg = format!(
@@ -82,7 +83,7 @@ fn panel(group: &[Cell], x: usize, y: usize) -> String {
 /// How much of the panel's width a value takes.
 fn fraction(metric: Metric, value: f64, largest: f64) -> f64 {
     match metric {
-        Metric::Latency => value.ln_1p() / largest.ln_1p(),
+        Metric::Latency | Metric::Median => value.ln_1p() / largest.ln_1p(),
         Metric::Rate | Metric::Memory => value / largest,
     }
 }
@@ -94,6 +95,7 @@ fn value(cell: &Cell) -> Option<f64> {
     match cell.workload.metric {
         Metric::Rate => record.ops_per_sec,
         Metric::Latency => record.p99_us,
+        Metric::Median => record.p50_us,
         Metric::Memory => record.bytes_per_actor,
     }
 }

@@ -24,9 +24,11 @@ fn table(group: &[Cell]) -> String {
     if let Some(rate) = group[0].rate {
         text.push_str(&format!(" ({rate:.0} arrivals/s)"));
     }
+    let sides = if is_between_processes(group) { Sides::Both } else { Sides::One };
+    let (titles, rule) = sides.columns();
     text.push_str(&format!(
         "\n\n| contender | ops/s | ns/op | allocs/op | B/actor | p50 µs | p99 µs | p99.9 µs \
-         | peak MiB | subject's ratio by {} |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+         | peak MiB |{titles} subject's ratio by {} |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|{rule}---:|\n",
         unit(workload.metric)
     ));
     let own = subject(group).and_then(score);
@@ -35,7 +37,7 @@ fn table(group: &[Cell]) -> String {
         match &cell.outcome {
             Outcome::Measured(record) => {
                 let ratio = own.zip(score(cell)).map(|(own, other)| own / other);
-                text.push_str(&row(cell.peer, record, ratio));
+                text.push_str(&row(cell.peer, record, sides, ratio));
             }
             Outcome::Failed(reason) => text.push_str(&format!(
                 "| {} | **FAILED: {reason}** | | | | | | | | |\n",
@@ -53,9 +55,43 @@ fn table(group: &[Cell]) -> String {
     text
 }
 
-fn row(peer: &str, record: &Record, ratio: Option<f64>) -> String {
+/// Whether the other process has columns of its own.
+#[derive(Clone, Copy)]
+enum Sides {
+    One,
+    Both,
+}
+
+impl Sides {
+    /// Their titles, and the rule below them.
+    fn columns(self) -> (&'static str, &'static str) {
+        match self {
+            Self::One => ("", ""),
+            Self::Both => (" CPU µs/op | CPU µs/op there | allocs/op there |", "---:|---:|---:|"),
+        }
+    }
+
+    fn figures(self, record: &Record) -> String {
+        match self {
+            Self::One => String::new(),
+            Self::Both => format!(
+                " {} | {} | {} |",
+                number(record.cpu_us_per_op, 2),
+                number(record.far_cpu_us_per_op, 2),
+                number(record.far_allocs_per_op, 2)
+            ),
+        }
+    }
+}
+
+fn is_between_processes(group: &[Cell]) -> bool {
+    let far = |cell: &Cell| measured(cell).and_then(|record| record.far_cpu_us_per_op);
+    group.iter().any(|cell| far(cell).is_some())
+}
+
+fn row(peer: &str, record: &Record, sides: Sides, ratio: Option<f64>) -> String {
     format!(
-        "| {peer} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+        "| {peer} | {} | {} | {} | {} | {} | {} | {} | {} |{} {} |\n",
         number(record.ops_per_sec, 0),
         number(record.ns_per_op, 1),
         number(record.allocs_per_op, 2),
@@ -64,6 +100,7 @@ fn row(peer: &str, record: &Record, ratio: Option<f64>) -> String {
         number(record.p99_us, 1),
         number(record.p999_us, 1),
         number(mebibytes(record), 1),
+        sides.figures(record),
         times(ratio),
     )
 }
@@ -75,8 +112,9 @@ fn summary(groups: &[&[Cell]]) -> String {
     }
     let mut text =
         "\n## Summary\n\n| workload | by | best actor peer | against it | against tokio \
-                    | against queue | peak MiB | its peak MiB | best beyond Rust | against it |\n\
-                    |---|---|---|---:|---:|---:|---:|---:|---|---:|\n"
+                    | against queue | against echo | against tonic | peak MiB | its peak MiB \
+                    | best beyond Rust | against it |\n\
+                    |---|---|---|---:|---:|---:|---:|---:|---:|---:|---|---:|\n"
             .to_owned();
     for group in groups {
         let (subject, best) = (subject(group), best_peer(group));
@@ -87,13 +125,15 @@ fn summary(groups: &[&[Cell]]) -> String {
         };
         let named = |name: &str| group.iter().find(|cell| cell.peer == name);
         text.push_str(&format!(
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
             group[0].workload.name,
             unit(group[0].workload.metric),
             best.map_or("–", |cell| cell.peer),
             against(best),
             against(named("tokio")),
             against(named("queue")),
+            against(named("echo")),
+            against(named("tonic")),
             number(subject.and_then(measured).and_then(mebibytes), 1),
             number(best.and_then(measured).and_then(mebibytes), 1),
             beyond.map_or("–", |cell| cell.peer),
@@ -131,6 +171,7 @@ fn score(cell: &Cell) -> Option<f64> {
     match cell.workload.metric {
         Metric::Rate => record.ops_per_sec,
         Metric::Latency => record.p99_us.map(|micros| 1.0 / micros.max(0.001)),
+        Metric::Median => record.p50_us.map(|micros| 1.0 / micros.max(0.001)),
         Metric::Memory => record.bytes_per_actor.map(|bytes| 1.0 / bytes.max(1.0)),
     }
 }
@@ -139,6 +180,7 @@ fn unit(metric: Metric) -> &'static str {
     match metric {
         Metric::Rate => "ops/s",
         Metric::Latency => "p99",
+        Metric::Median => "p50",
         Metric::Memory => "B/actor",
     }
 }
@@ -214,6 +256,20 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("| erlang | 2.00× |\n"), "{text}");
+    }
+
+    #[test]
+    fn both_sides_are_shown_where_there_are_two() {
+        let mut pair = cell("subject", Role::Subject, 30.0);
+        let record = Record {
+            far_cpu_us_per_op: Some(1.25),
+            ..Record::default()
+        };
+        pair.outcome = Outcome::Measured(record);
+        let text = render(&[pair]);
+        assert!(text.contains("CPU µs/op there"), "{text}");
+        assert!(text.contains("| – | 1.25 | – | – |"), "{text}");
+        assert!(!render(&[cell("subject", Role::Subject, 30.0)]).contains("there"));
     }
 
     #[test]

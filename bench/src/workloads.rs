@@ -38,6 +38,8 @@ pub enum Metric {
     Rate,
     /// The 99th percentile of the latency, less is better.
     Latency,
+    /// The median of the latency, less is better.
+    Median,
     /// Bytes per actor, or per timer, less is better (the rate is shown beside it).
     Memory,
 }
@@ -48,6 +50,15 @@ const fn rate(name: &'static str, full: u64, quick: u64) -> Workload {
         full,
         quick,
         metric: Metric::Rate,
+    }
+}
+
+const fn by(metric: Metric, name: &'static str, full: u64, quick: u64) -> Workload {
+    Workload {
+        name,
+        full,
+        quick,
+        metric,
     }
 }
 
@@ -118,6 +129,16 @@ pub const WORKLOADS: &[Workload] = &[
     rate("stream", 10 * M, M),
     rate("router", 10 * M, M),
     rate("router/hash", 10 * M, M),
+    rate("remote-tell/one", 4 * M, 200 * K),
+    rate("remote-tell/many", 4 * M, 200 * K),
+    rate("remote-tell/mtls", 4 * M, 200 * K),
+    rate("remote-tell/zstd", 4 * M, 200 * K),
+    rate("remote-tell/slow-reader", 4 * M, 200 * K),
+    rate("remote-ask/64", 400 * K, 20 * K),
+    by(Metric::Median, "remote-ask/one", 50 * K, 5 * K),
+    by(Metric::Latency, "remote-mixed/alone", 20 * K, 2 * K),
+    by(Metric::Latency, "remote-mixed", 20 * K, 2 * K),
+    rate("remote-bulk", 4 * K, 400),
 ];
 
 /// The helper runs: the capacity of the open-loop path per payload.
@@ -171,6 +192,7 @@ impl Workload {
     pub fn warm_up(&self, ops: u64) -> u64 {
         match self.name {
             "skynet" | "spawn" | "suspended" | "timers" | "passivation" | "io-handler/timer" => K,
+            "remote-bulk" => ops / 10,
             _ => (ops / 10).max(K),
         }
     }
@@ -179,6 +201,7 @@ impl Workload {
     pub fn counted(&self, ops: u64) -> u64 {
         match self.name {
             "skynet" | "spawn" | "suspended" | "timers" | "passivation" | "io-handler/timer" => K,
+            "remote-bulk" => ops / 10,
             "fan-out" | "topic" => (ops / 20).max(10 * FAN_OUT as u64),
             _ => (ops / 20).max(K),
         }
@@ -204,6 +227,9 @@ mod tests {
         for (index, workload) in WORKLOADS.iter().enumerate() {
             assert!(WORKLOADS[..index].iter().all(|w| w.name != workload.name));
             assert!(workload.matches(workload.name));
+        }
+        for name in volary_bench_duet::case::WORKLOADS {
+            assert!(find(name).is_some(), "{name}");
         }
         assert_eq!(open_loop("open-loop/80/256"), Some((80.0, 256)));
         assert_eq!(find("skynet").map(|w| w.operations(1_000)), Some(1_111));

@@ -2,11 +2,15 @@
 
 use std::process::Command;
 
-use super::{Harness, Place};
+use super::{Harness, Place, Scope};
+use crate::contender::Role;
 
 /// How it is built and started.
 pub const HARNESS: Harness = Harness {
     name: "erlang",
+    role: Role::ForeignPeer,
+    folder: "erlang",
+    scope: Scope::BeyondRust,
     tools: &["erl", "erlc"],
     build,
     launch,

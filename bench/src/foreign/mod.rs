@@ -1,11 +1,13 @@
-//! Contenders that are not written in Rust. Each is a small program of ours in `bench/peers/`, built by its
-//! own toolchain into `bench/target/peers/`, and then run like everybody else: a process per measurement that
-//! is given the workload and its sizes and prints one line of JSON. Where the toolchain is missing, or the
+//! Contenders that are programs of their own: those that are not written in Rust, and those in Rust whose remoting would
+//! change how they work within one process. Each is a small program of ours in `bench/peers/`, built by its own toolchain
+//! into `bench/target/`, and then run like everybody else: a process per measurement that is given the workload and its
+//! sizes and prints one line of JSON. Where the toolchain is missing, or the
 //! build fails because its dependencies cannot be had, the peer is skipped, and that is said aloud.
 
 mod erlang;
 mod goakt;
 mod pekko;
+mod rust;
 mod toolchain;
 
 use std::collections::BTreeSet;
@@ -15,10 +17,11 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::child;
+use crate::contender::Role;
 use crate::workloads::Workload;
 
 /// How long a build may take; the first one downloads.
-const BUILD_LIMIT: Duration = Duration::from_secs(600);
+const BUILD_LIMIT: Duration = Duration::from_secs(1_800);
 /// How long the question what is offered may take.
 const LIST_LIMIT: Duration = Duration::from_secs(30);
 
@@ -26,6 +29,12 @@ const LIST_LIMIT: Duration = Duration::from_secs(30);
 struct Harness {
     /// Its name in the tables.
     name: &'static str,
+    /// What it is compared as.
+    role: Role,
+    /// Its folder in `bench/peers/`.
+    folder: &'static str,
+    /// What it is there for.
+    scope: Scope,
     /// The programs it takes.
     tools: &'static [&'static str],
     /// The command that builds it, to be run where its source is.
@@ -34,7 +43,23 @@ struct Harness {
     launch: fn(&Place) -> Command,
 }
 
-const HARNESSES: &[Harness] = &[goakt::HARNESS, pekko::HARNESS, erlang::HARNESS];
+/// The workloads for which one of them is built.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// All; it is not written in Rust.
+    BeyondRust,
+    /// Those between two processes; within one it is a contender of this program.
+    BetweenProcesses,
+}
+
+const HARNESSES: &[Harness] = &[
+    rust::TONIC,
+    rust::KAMEO,
+    rust::RACTOR,
+    goakt::HARNESS,
+    pekko::HARNESS,
+    erlang::HARNESS,
+];
 
 /// Where the source of one is, and where what is built goes.
 struct Place {
@@ -43,11 +68,11 @@ struct Place {
 }
 
 impl Place {
-    fn of(name: &str) -> Self {
+    fn of(folder: &str) -> Self {
         let bench = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
         Self {
-            source: bench.join("peers").join(name),
-            output: bench.join("target/peers").join(name),
+            source: bench.join("peers").join(folder),
+            output: bench.join("target/peers").join(folder),
         }
     }
 }
@@ -82,6 +107,11 @@ impl Foreign {
         self.harness.name
     }
 
+    /// What it is compared as.
+    pub fn role(&self) -> Role {
+        self.harness.role
+    }
+
     /// Whether it has a program for the workload.
     pub fn offers(&self, workload: &str) -> bool {
         self.offered.contains(workload)
@@ -110,9 +140,9 @@ pub fn is_known(name: &str) -> bool {
 }
 
 /// Builds those that are `wanted` and can be built, and says which are skipped, and why.
-pub fn prepare(wanted: impl Fn(&str) -> bool) -> Vec<Foreign> {
+pub fn prepare(wanted: impl Fn(&str, Scope) -> bool) -> Vec<Foreign> {
     let mut ready = Vec::new();
-    for harness in HARNESSES.iter().filter(|harness| wanted(harness.name)) {
+    for harness in HARNESSES.iter().filter(|harness| wanted(harness.name, harness.scope)) {
         match build(harness) {
             Ok(foreign) => ready.push(foreign),
             Err(absence) => println!("skipped: {} ({absence})", harness.name),
@@ -125,7 +155,7 @@ fn build(harness: &'static Harness) -> Result<Foreign, Absence> {
     if let Some(tool) = toolchain::missing(harness.tools) {
         return Err(Absence::NoTool(tool));
     }
-    let place = Place::of(harness.name);
+    let place = Place::of(harness.folder);
     let unusable = |step: &str, reason: String| Absence::Unusable(format!("{step}: {reason}"));
     std::fs::create_dir_all(&place.output).map_err(|error| unusable("output", error.to_string()))?;
     let mut command = (harness.build)(&place);
@@ -155,7 +185,7 @@ mod tests {
 
     fn foreign(offered: &[&str]) -> Foreign {
         Foreign {
-            harness: &HARNESSES[0],
+            harness: &goakt::HARNESS,
             place: Place::of("goakt"),
             offered: offered.iter().map(|&name| name.to_owned()).collect(),
         }
@@ -186,16 +216,19 @@ mod tests {
 
     #[test]
     fn names_are_those_of_the_design() {
-        for name in ["goakt", "pekko", "erlang"] {
+        for name in ["goakt", "pekko", "erlang", "tonic"] {
             assert!(is_known(name));
         }
-        assert!(!is_known("kameo"));
+        assert!(!is_known("volary"));
     }
 
     #[test]
     fn a_build_that_fails_is_an_absence() {
         const BROKEN: Harness = Harness {
             name: "goakt",
+            role: Role::ForeignPeer,
+            folder: "goakt",
+            scope: Scope::BeyondRust,
             tools: &[],
             build: |_| Command::new("false"),
             launch: |_| Command::new("false"),

@@ -4,6 +4,7 @@
 
 pub mod actix;
 pub mod coerce;
+pub mod echo;
 pub mod kameo;
 pub mod queue;
 pub mod ractor;

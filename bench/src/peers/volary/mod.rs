@@ -14,11 +14,12 @@
 //! - skynet: nodes are children of their parents, as the tree suggests.
 //! - `tell/telemetry` and `ask/telemetry` are `tell` and `ask` with one message in a hundred measured.
 //! - Faults, stash, passivation and routers: see `restart.rs`, `stash.rs`,
-//!   `passivation.rs`, `router.rs`; the simulator: `sim.rs`.
+//!   `passivation.rs`, `router.rs`; the simulator: `sim.rs`; between two processes: `remote.rs`.
 
 mod actors;
 mod passivation;
 mod publish;
+mod remote;
 mod restart;
 mod router;
 #[cfg(feature = "sim")]
@@ -35,7 +36,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use volary::prelude::*;
 
-use crate::contender::{Bench, Case, Contender, Role};
+use crate::contender::{Bench, Case, Contender, Duet, Role};
 use crate::host::Host;
 use crate::latch::{LAST, Latch};
 use crate::peer::{PAUSE, Peer, Work};
@@ -56,6 +57,7 @@ fn bench(workload: &str) -> Option<Bench> {
         return Some(bench);
     }
     measured(workload)
+        .or_else(|| Duet::of::<remote::Node>(workload))
         .or_else(|| programs::restart::bench::<Volary>(workload))
         .or_else(|| programs::stash::bench::<Volary>(workload))
         .or_else(|| programs::router::bench::<Volary>(workload))

@@ -89,6 +89,12 @@ pub fn counted(work: impl FnOnce()) -> u64 {
     total() - before
 }
 
-fn total() -> u64 {
+/// From now on allocations are counted: for a process that is told by another when.
+pub fn start_counting() {
+    ENABLED.store(true, Relaxed);
+}
+
+/// How many allocations were counted so far.
+pub fn total() -> u64 {
     COUNTS.iter().map(|shard| shard.0.load(Relaxed)).sum()
 }
