@@ -15,6 +15,7 @@ const CHART: &str = "docs/bench.svg";
 pub(crate) fn run(mut args: Args) -> Outcome {
     let quick = args.flag("--quick");
     let contenders = contenders(&mut args)?;
+    let rounds = args.option("--rounds")?;
     let json = args.option("--json")?;
     let workloads = args.positional()?;
     let json = json.unwrap_or_else(|| workspace::relative(&workspace::target_dir().join("bench.json")));
@@ -26,7 +27,10 @@ pub(crate) fn run(mut args: Args) -> Outcome {
     if needs_simulator(&workloads) {
         call = call.args(["--features", "sim"]);
     }
-    let words = forwarded(quick, &json, &contenders, &workloads);
+    let mut words = forwarded(quick, &json, &contenders, &workloads);
+    if let Some(rounds) = rounds {
+        words.extend(["--rounds".to_owned(), rounds]);
+    }
     call.arg("--").args(words).run("bench")?;
     eprintln!("    figures: {json}");
     Ok(())

@@ -57,7 +57,7 @@ const COMMANDS: &[Subcommand] = &[
     },
     Subcommand {
         name: "bench",
-        options: "[--quick] [--peers A,B] [--no-foreign] [--json FILE] [WORKLOAD…]",
+        options: "[--quick] [--rounds N] [--peers A,B] [--no-foreign] [--json FILE] [WORKLOAD…]",
         about: "measure Volary and its peers side by side",
         run: bench::run,
     },

@@ -2,8 +2,9 @@
 //!
 //! Choices:
 //! - Messages are prost types, converted by ractor_cluster's own macro. Span propagation is off.
-//! - Tell: `ActorRef::cast`. Nothing on the way is bounded, so a sender asks after each 32,768 messages how many were
-//!   handled, which it answers behind them; without that the whole pass would wait in memory.
+//! - Tell: `ActorRef::cast`. Nothing on the way is bounded, so a sender asks now and then how many were handled, which is
+//!   answered behind them: after 32,768 messages, divided by the number of senders, but 256 at least. Without that the
+//!   whole pass would wait in memory.
 //! - Ask: `ActorRef::call`.
 
 use std::net::{IpAddr, Ipv4Addr};
@@ -21,8 +22,10 @@ use tokio::net::TcpListener;
 use volary_bench_duet::remoting::Work;
 use volary_bench_duet::{Remoting, case, parcel};
 
-/// After how many messages a sender waits until they were handled.
+/// After how many messages, of all senders together, these wait until they were handled.
 const STRIDE: u64 = 32_768;
+/// The fewest messages for which one of them waits.
+const FEWEST: u64 = 256;
 /// How often this node looks whether the other one's groups have arrived.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
@@ -107,13 +110,17 @@ impl Actor for Job {
 }
 
 /// A node of the cluster.
-pub struct Cluster;
+pub struct Cluster {
+    /// How many messages each sender has under way.
+    stride: u64,
+}
 
 /// An actor there, and how many messages it was told.
 #[derive(Clone)]
 pub struct Far {
     desk: ActorRef<DeskMessage>,
     told: Arc<AtomicU64>,
+    stride: u64,
 }
 
 fn group(receiver: usize) -> String {
@@ -160,12 +167,13 @@ impl Remoting for Cluster {
         format!("127.0.0.1:{port}")
     }
 
-    async fn call(_: &str, invitation: &str) -> Self {
+    async fn call(workload: &str, invitation: &str) -> Self {
         let (server, _) = node("here").await;
         ractor_cluster::client_connect(&server, invitation)
             .await
             .expect("a connection");
-        Self
+        let stride = (STRIDE / case::receivers(workload) as u64).max(FEWEST);
+        Self { stride }
     }
 
     async fn act(&self, work: Work) {
@@ -179,6 +187,7 @@ impl Remoting for Cluster {
                 return Far {
                     desk: desk.into(),
                     told: Arc::default(),
+                    stride: self.stride,
                 };
             }
             tokio::time::sleep(LOOK_AGAIN).await;
@@ -191,7 +200,7 @@ impl Remoting for Cluster {
             body: body.clone(),
         };
         far.desk.cast(DeskMessage::Put(parcel)).expect("the actor lives");
-        if far.told.fetch_add(1, Relaxed) % STRIDE == STRIDE - 1 {
+        if far.told.fetch_add(1, Relaxed) % far.stride == far.stride - 1 {
             Self::handled(far).await;
         }
     }

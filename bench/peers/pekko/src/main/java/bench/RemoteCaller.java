@@ -26,6 +26,7 @@ final class RemoteCaller {
     private static final int LARGE_BESIDE = 4;
     private static final int LARGE_ALONE = 8;
     private static final int BURST = 8_192;
+    private static final int FEWEST = 30;
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final String workload;
@@ -44,7 +45,7 @@ final class RemoteCaller {
         for (int index = 0; index < pairs; index++) {
             ActorRef desk = here.resolve(port, "desk-" + index);
             desks.add(desk);
-            senders.add(here.system.actorOf(Sender.props(desk, Math.max(BURST / pairs, 16), latch)));
+            senders.add(here.system.actorOf(Sender.props(desk, Math.max(BURST / pairs, FEWEST), latch)));
         }
         large = here.resolve(port, "large");
     }
