@@ -3,7 +3,9 @@ package bench;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import java.time.Duration;
+import java.util.concurrent.CompletionException;
 import org.apache.pekko.actor.ActorRef;
+import org.apache.pekko.actor.ActorSelection;
 import org.apache.pekko.actor.ActorSystem;
 import org.apache.pekko.actor.Address;
 import org.apache.pekko.actor.ExtendedActorSystem;
@@ -11,6 +13,8 @@ import org.apache.pekko.actor.ExtendedActorSystem;
 /** One of the two processes: a system with Artery over TCP on loopback. Classic actors, whose messages need no references. */
 final class RemoteNode {
     static final int PAIRS = 1_000;
+
+    private static final int ATTEMPTS = 8;
 
     /** Queues that hold what the senders have under way, and a lane of their own for large messages. */
     private static final String CONFIG =
@@ -43,11 +47,18 @@ final class RemoteNode {
         return (Integer) address.port().get();
     }
 
+    /** Asks again while the connection is being made: what is asked before that may be lost. */
     ActorRef resolve(int port, String name) {
-        return system.actorSelection("pekko://there@127.0.0.1:" + port + "/user/" + name)
-                .resolveOne(Duration.ofSeconds(20))
-                .toCompletableFuture()
-                .join();
+        ActorSelection selection = system.actorSelection("pekko://there@127.0.0.1:" + port + "/user/" + name);
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return selection.resolveOne(Duration.ofSeconds(5)).toCompletableFuture().join();
+            } catch (CompletionException absent) {
+                if (attempt == ATTEMPTS) {
+                    throw absent;
+                }
+            }
+        }
     }
 
     /** Brings up the actors of a workload and answers questions about this process until stdin ends. */
