@@ -14,6 +14,12 @@ pub struct Histogram {
     counts: Box<[AtomicU64]>,
 }
 
+impl Default for Histogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Histogram {
     /// An empty histogram.
     pub fn new() -> Self {
@@ -31,6 +37,11 @@ impl Histogram {
     /// How many values were added.
     pub fn len(&self) -> u64 {
         self.counts.iter().map(|count| count.load(Relaxed)).sum()
+    }
+
+    /// Whether none was added.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// The value in microseconds below or at which `fraction` of all lie.

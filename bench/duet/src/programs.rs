@@ -58,7 +58,7 @@ pub fn measure<R: Remoting>(case: &Case, there: Command) -> Record {
     let far_allocations = partner.usage().allocations.zip(far_counted.allocations);
 
     let (ops, counted) = (case.ops as f64, case.counted as f64);
-    let percentile = |fraction| (latencies.len() > 0).then(|| latencies.percentile_us(fraction));
+    let percentile = |fraction| (!latencies.is_empty()).then(|| latencies.percentile_us(fraction));
     let record = Record {
         ops_per_sec: Some(ops / elapsed),
         ns_per_op: Some(elapsed * 1e9 / ops),

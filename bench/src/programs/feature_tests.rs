@@ -34,6 +34,7 @@ fn run_everywhere(workload: &str) {
                 crowd.wake();
             }
             Some(Bench::Latency(_)) => panic!("{workload} is not about latency"),
+            Some(Bench::Duet(_)) => panic!("{workload} is within one process"),
             None => {}
         }
     }
