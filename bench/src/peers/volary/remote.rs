@@ -244,11 +244,14 @@ impl Remoting for Node {
     }
 
     async fn handled(far: &Far) -> u64 {
-        far.desk()
-            .ask(Handled {})
-            .timeout(Duration::from_secs(60))
-            .await
-            .expect("an answer")
+        loop {
+            match far.desk().ask(Handled {}).timeout(Duration::from_secs(60)).await {
+                Ok(handled) => return handled,
+                // Other senders have used the window up.
+                Err(AskError::Full) => tokio::time::sleep(AGAIN).await,
+                Err(error) => panic!("{error}"),
+            }
+        }
     }
 }
 
