@@ -93,7 +93,7 @@ const COMMANDS: &[Subcommand] = &[
     },
     Subcommand {
         name: "soak",
-        options: "[--seconds N]",
+        options: "[--seconds N | --reconnects]",
         about: "random load that accounts for every message",
         run: soak::run,
     },

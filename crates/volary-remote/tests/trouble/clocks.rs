@@ -36,7 +36,8 @@ async fn r3_nodes_whose_clocks_differ_speak_as_others_do() {
         balance_there(&home, &[&writer, &asker], &mut [(&mut child, End::Lives)]).await;
         balance_here(&home, &mut child).await;
         let reading = home.reading(&child.node);
-        assert_eq!((reading.connections, reading.confirmed), (1, 501), "{reading:?}");
+        // Two if the first calls crossed.
+        assert!(reading.confirmed == 501 && reading.connections <= 2, "{reading:?}");
         nothing_behind_the_end(&home, &child, 0);
         home.stop().await;
     }

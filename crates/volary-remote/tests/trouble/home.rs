@@ -79,6 +79,11 @@ impl Home {
         self.guard.ask(LookAfter { who }).await.unwrap();
     }
 
+    /// Waits for a connection, so that no other is made when the child begins to speak.
+    pub(crate) async fn connected(&self, child: &Child) {
+        until("a connection", || self.reading(&child.node).connected).await;
+    }
+
     pub(crate) fn events(&self) -> Subscription<PeerEvent> {
         self.system.events().subscribe::<PeerEvent>()
     }

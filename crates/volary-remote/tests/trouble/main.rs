@@ -39,4 +39,5 @@ mod pause;
 mod race;
 mod reconnects;
 mod slow_reader;
+mod strangers;
 mod versions;

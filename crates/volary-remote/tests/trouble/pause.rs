@@ -13,6 +13,7 @@ async fn s1_a_pause_below_the_silence_loses_nothing() {
     let home = Home::start(lasting(20_000, 60_000)).await;
     let mut child = Setup::of(&home).with("SILENCE", 20_000).start().await;
     home.watch(&child).await;
+    home.connected(&child).await;
     child.command("speak 3000");
     let flow = Writer::new(&home, &child.node, "a").padded(20_000).flow();
     for _ in 0..3 {

@@ -1,5 +1,6 @@
 //! The scenario `remoting`: three nodes whose actors tell, ask and watch each other over connections that are slow, cut,
-//! half cut and reset, while nodes crash, start again and stand still.
+//! half cut and reset, while nodes crash, start again, stand still and have clocks that are wrong. All of them have
+//! something to say at once after each trouble, so that calls cross.
 //!
 //! Checked: what a node has sent is confirmed, lost, refused or under way at any time, and what has ended at the other
 //! side fits with it; nothing comes twice or out of order; each ask ends; each watch ends once, and nothing comes behind
@@ -15,7 +16,7 @@ use books::Paper;
 use clerk::{Clerk, Step, clerk_name};
 use volary_remote::{Remote, RemoteOptions};
 use volary_testkit::Sim;
-use volary_testkit::sim::{Chaos, Link, Node};
+use volary_testkit::sim::{Chaos, Clock, Link, Node};
 
 const NODES: usize = 3;
 const CLERKS: usize = 2;
@@ -44,8 +45,20 @@ fn options() -> RemoteOptions {
         .lost_after(ms(6_000))
 }
 
+/// A clock that goes too fast or too slowly, and whose calendar may have been set back since the last life.
+fn clock(sim: &Sim) -> Clock {
+    let clock = Clock::true_time().drifting((sim.random() % 100_001) as i64 - 50_000);
+    let off = Duration::from_millis(sim.random() % 60_000);
+    match sim.random() % 3 {
+        0 => clock.behind(off),
+        1 => clock.ahead(off),
+        _ => clock,
+    }
+}
+
 async fn boot(sim: Sim, node: Node, me: usize, paper: Paper) {
     paper.open().over(me);
+    node.set_clock(clock(&sim));
     let system = node.start().await;
     let builder = Remote::builder().kind::<Clerk>().options(options());
     let remote = match builder.transport(node.transport()).start(&system, &at(me)).await {
@@ -94,7 +107,8 @@ pub(crate) async fn run(sim: Sim) -> Result<(), String> {
         .crashes(0..=2)
         .partitions(0..=2)
         .one_way_cuts(0..=2)
-        .pauses(0..=2);
+        .pauses(0..=2)
+        .clock_drifts(0..=2);
     sim.chaos(&chaos.lasting(LONGEST));
     watch_books(&sim, &paper, TROUBLE, || false).await;
     paper.open().quiet = true;
