@@ -14,7 +14,7 @@ use volary_wire::native::{Frame, Goodbye, GoodbyeReason, RefuseReason};
 use crate::compression::Compression;
 use crate::error::RemoteStartError;
 use crate::event::PeerEvent;
-use crate::link::{self, Closing, Greeting, Link};
+use crate::link::{self, Caller, Closing, Greeting, Link};
 use crate::operations::{Spawnables, Waiting};
 use crate::options::RemoteOptions;
 use crate::peer::{Peer, PeerReading};
@@ -204,17 +204,38 @@ impl Shared {
         self.dialling.lock().remove(node);
     }
 
-    /// Takes a connection over as that of its peer, in the place of one there may be.
-    pub(crate) fn adopt(&self, peer: &Arc<Peer>, mut greeting: Greeting, admits: impl FnOnce(u64) -> bool) {
+    /// Takes a connection over as that of its peer, in the place of one there may be. When it began to be made, the last
+    /// connection was that of `epoch`.
+    ///
+    /// If there is another since, calls have crossed. Both sides then keep the same one, whichever they come to first:
+    /// that of the lower address. Else one would hear on one of them what the other has said before what it says on the
+    /// other.
+    pub(crate) fn adopt(&self, peer: &Arc<Peer>, mut greeting: Greeting, epoch: u64) {
         let identity = PeerIdentity::new(&peer.node, greeting.identity.take());
         // Decided by code of the user, and so outside the lock.
         let rights = self.trust.rights(&identity);
         let _turn = self.adopting.lock();
         // Much may have happened since it was greeted.
-        if self.is_stopping() || peer.is_closed() || !admits(greeting.incarnation) {
+        let admitted = match greeting.caller {
+            Caller::We => peer.admits_answer(greeting.incarnation, epoch),
+            Caller::They => peer.admits(greeting.incarnation),
+        };
+        if self.is_stopping() || peer.is_closed() || !admitted {
             return;
         }
-        let before = self.links.lock().remove(&peer.node);
+        let before = self.links.lock().get(&peer.node).cloned();
+        let is_overtaken = peer.outbound.lock().epoch() != epoch;
+        let is_of_lower = match greeting.caller {
+            Caller::We => self.node < peer.node,
+            Caller::They => peer.node < self.node,
+        };
+        if let Some(before) = &before
+            && is_overtaken
+            && before.is_open_to(greeting.incarnation)
+            && (!is_of_lower || before.caller() == greeting.caller)
+        {
+            return;
+        }
         if let Some(before) = before {
             before.close("there is a new one");
         }
@@ -275,14 +296,20 @@ impl Shared {
 
     async fn welcome(self: Arc<Self>, connection: Connection) {
         let from = connection.from.clone();
+        let mut epoch = 0;
         let accepted = async {
             let connection = self.transport.accepted(connection).await?;
-            link::accept(&self, connection, |node, incarnation| self.admit(node, incarnation)).await
+            let admit = |node: &str, incarnation| {
+                let known = self.peers.lock().get(node).cloned();
+                epoch = known.map_or(0, |peer| peer.outbound.lock().epoch());
+                self.admit(node, incarnation)
+            };
+            link::accept(&self, connection, admit).await
         };
         match link::within(&self.system, self.options.connect_timeout, accepted).await {
             Some(Ok(greeting)) => {
                 if let Some(peer) = self.peer(&greeting.node) {
-                    self.adopt(&peer, greeting, |incarnation| peer.admits(incarnation));
+                    self.adopt(&peer, greeting, epoch);
                 }
             }
             Some(Err(error)) => {

@@ -87,18 +87,26 @@ async fn connected(peer: &Peer) {
     }
 }
 
+/// Makes a connection. Whoever calls meanwhile is told so until it is there: a moment between the two would let calls
+/// that cross become two connections.
 async fn attempt(peer: &Arc<Peer>) -> Result<(), Ungreeted> {
     let shared = &peer.shared;
     shared.trust.may_dial(&peer.node).map_err(Ungreeted::WeRefused)?;
+    shared.begin_dialling(&peer.node);
+    let called = call(peer).await;
+    shared.end_dialling(&peer.node);
+    called
+}
+
+async fn call(peer: &Arc<Peer>) -> Result<(), Ungreeted> {
+    let shared = &peer.shared;
     let epoch = peer.outbound.lock().epoch();
     let timed_out = || Ungreeted::Io(std::io::ErrorKind::TimedOut.into());
     let greeting = within(&shared.system, shared.options.connect_timeout, async {
-        shared.begin_dialling(&peer.node);
         let connection = shared.transport.connect(&peer.node).await?;
         greet(shared, connection, &peer.node).await
     })
     .await;
-    shared.end_dialling(&peer.node);
     let greeting = greeting.ok_or_else(timed_out)??;
     if greeting.node != peer.node {
         let text = format!("{} answers for {}", greeting.node, peer.node);
@@ -109,7 +117,6 @@ async fn attempt(peer: &Arc<Peer>) -> Result<(), Ungreeted> {
         let text = "an incarnation answers whose actors were said to be gone; it must start anew";
         return Err(Ungreeted::Rule(text.to_owned()));
     }
-    // Although there may be another by now: the other side has taken this one in its place.
-    shared.adopt(peer, greeting, |incarnation| peer.admits_answer(incarnation, epoch));
+    shared.adopt(peer, greeting, epoch);
     Ok(())
 }

@@ -18,8 +18,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 pub(crate) use dial::dial;
-use handshake::Caller;
-pub(crate) use handshake::{Greeting, accept};
+pub(crate) use handshake::{Caller, Greeting, accept};
 pub(crate) use until::{Closing, within};
 
 use volary_wire::native::Frame;
@@ -107,6 +106,14 @@ impl Link {
     pub(crate) fn has_just_called(&self, incarnation: u64, time: Duration) -> bool {
         let age = Duration::from_nanos(self.peer.shared.nanos().saturating_sub(self.began));
         self.caller == Caller::We && self.incarnation == incarnation && !self.closing.is_closed() && age < time
+    }
+
+    pub(crate) fn caller(&self) -> Caller {
+        self.caller
+    }
+
+    pub(crate) fn is_open_to(&self, incarnation: u64) -> bool {
+        self.incarnation == incarnation && !self.closing.is_closed()
     }
 
     pub(crate) fn closing(&self) -> &Closing {
