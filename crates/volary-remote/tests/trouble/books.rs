@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::home::{Home, until};
-use crate::program::{Child, Lines};
+use crate::program::{Child, Lines, Report};
 use crate::writer::Writer;
 
 /// How sure it is that everything a life handled was written down.
@@ -54,9 +54,8 @@ pub(crate) async fn balance_there(home: &Home, writers: &[&Writer], lives: &mut 
         match end {
             End::Killed => slack += 3,
             End::Lives => {
-                let report = child.report().await;
-                let abroad = report.get("unconfirmed") + report.get("unreachable") + report.get("busy");
-                dead += report.get("refused") + report.get("dead") - abroad;
+                let report = at_rest(child).await;
+                dead += report.get("refused") + report.get("dead") - lost(&report);
             }
         }
     }
@@ -90,21 +89,29 @@ pub(crate) async fn dead_letters_at_home(home: &Home) {
     }
 }
 
+/// What a child lost on the way to others.
+fn lost(report: &Report) -> u64 {
+    report.get("unconfirmed") + report.get("unreachable") + report.get("busy")
+}
+
+/// Lets a child say no more; its figures when nothing of it is under way.
+async fn at_rest(child: &mut Child) -> Report {
+    child.command("hush");
+    let end = Instant::now() + Duration::from_secs(40);
+    loop {
+        let report = child.report().await;
+        let ends = report.get("confirmed") + lost(&report);
+        if report.get("under_way") == 0 && report.get("sent") == ends && report.get("dead") >= lost(&report) {
+            return report;
+        }
+        assert!(Instant::now() < end, "the child's books never balance: {report:?}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
 /// What a living child said to the guard; it says no more.
 pub(crate) async fn balance_here(home: &Home, child: &mut Child) {
-    child.command("hush");
-    let mut report = child.report().await;
-    let ends = |report: &crate::program::Report| {
-        ["confirmed", "unconfirmed", "unreachable", "busy"]
-            .iter()
-            .map(|name| report.get(name))
-            .sum::<u64>()
-    };
-    let end = Instant::now() + Duration::from_secs(30);
-    while report.get("under_way") > 0 || report.get("sent") != ends(&report) {
-        assert!(Instant::now() < end, "the child's books never balance");
-        report = child.report().await;
-    }
+    let report = at_rest(child).await;
     let heard = handled(&[&home.heard]);
     let heard = heard.get(&(child.speaker(), "guard".to_owned())).copied().unwrap_or(0);
     let (confirmed, unconfirmed) = (report.get("confirmed"), report.get("unconfirmed"));

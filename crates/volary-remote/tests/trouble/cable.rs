@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use volary_remote::PeerEvent;
 
-use crate::books::{End, balance_there, dead_letters_at_home, nothing_behind_the_end};
+use crate::books::{End, balance_here, balance_there, dead_letters_at_home, nothing_behind_the_end};
 use crate::home::{Home, event, lasting, until};
 use crate::program::Setup;
 use crate::writer::Writer;
@@ -71,12 +71,13 @@ async fn r3_a_pulled_cable_is_noticed_on_both_sides_and_survived() {
         std::io::stdout().write_all(line.as_bytes()).unwrap();
         return;
     };
-    let builder = lasting(700, 5_000).plaintext_beyond_loopback();
+    let builder = lasting(700, 4_000).plaintext_beyond_loopback();
     let home = Home::start_at(builder, &format!("{}:0", cable.here())).await;
     let events = home.events();
     let setup = Setup::of(&home)
         .with("AT", format!("{}:0", cable.there()))
-        .with("BEYOND", 1);
+        .with("BEYOND", 1)
+        .with("LOST", 4_000);
     let mut child = setup.run_by(&["ip", "netns", "exec", &cable.name]).start().await;
     home.watch(&child).await;
     child.command("speak 1000000");
@@ -112,6 +113,7 @@ async fn r3_a_pulled_cable_is_noticed_on_both_sides_and_survived() {
     let writer = flow.stop().await;
     nothing_behind_the_end(&home, &child, 1);
     balance_there(&home, &[&writer], &mut [(&mut child, End::Lives)]).await;
+    balance_here(&home, &mut child).await;
     dead_letters_at_home(&home).await;
     let reading = home.reading(&child.node);
     assert!(reading.connections >= 3 && reading.unconfirmed > 0, "{reading:?}");

@@ -9,7 +9,7 @@ use tokio::sync::{Semaphore, mpsc};
 use volary::prelude::*;
 use volary_remote::{PeerEvent, Remote, RemoteBuilder, RemoteOptions};
 
-use crate::counter::{Counter, End, Pen, Said, Speak, Speaker};
+use crate::counter::{Counter, End, Pen, Speak, Speaker};
 use crate::skewed::Skewed;
 
 /// What the program is told at its start, one variable for each.
@@ -100,7 +100,7 @@ async fn run() {
     }
     let system = system.start().await.unwrap();
     let remote = builder().start(&system, &variable("AT").unwrap()).await.unwrap();
-    let pen: Pen = Arc::new(|line| say(line));
+    let pen: Pen = Arc::new(say);
     let gate = Arc::new(Semaphore::new(0));
     for name in COUNTERS {
         let (pen, gate) = (pen.clone(), gate.clone());
@@ -114,13 +114,12 @@ async fn run() {
     let home = variable("TO").unwrap();
     let hush = Arc::new(AtomicBool::new(false));
     let speaker = {
-        let (pen, remote, hush) = (pen.clone(), remote.clone(), hush.clone());
+        let (remote, hush) = (remote.clone(), hush.clone());
         let to: volary_core::Address = format!("volary://home@{home}/user/guard").parse().unwrap();
         let speaker = system.spawn(move || Speaker {
             from: format!("speaker-{}", std::process::id()),
             to: to.clone(),
             remote: remote.clone(),
-            pen: pen.clone(),
             number: 0,
             hush: hush.clone(),
         });
@@ -143,7 +142,7 @@ async fn run() {
             ["hush"] => hush.store(true, Release),
             ["end"] => drop(speaker.tell(End)),
             ["release"] => gate.add_permits(1_000_000),
-            ["report"] => report(&system, &remote, &home, &speaker).await,
+            ["report"] => report(&system, &remote, &home),
             _ => panic!("no such command: {command}"),
         }
     }
@@ -162,7 +161,7 @@ fn commands() -> mpsc::Receiver<String> {
     commands
 }
 
-async fn report(system: &ActorSystem, remote: &Remote, home: &str, speaker: &ActorRef<Speaker>) {
+fn report(system: &ActorSystem, remote: &Remote, home: &str) {
     let peers = remote.peers();
     let count = |of: fn(&volary_remote::PeerReading) -> u64| -> u64 {
         peers.iter().filter(|peer| peer.node == home).map(of).sum()
@@ -178,7 +177,6 @@ async fn report(system: &ActorSystem, remote: &Remote, home: &str, speaker: &Act
         ("connections", count(|peer| peer.connections)),
         ("peers", peers.len() as u64),
         ("dead", system.metrics().dead_letters),
-        ("said", speaker.ask(Said).await.unwrap_or(0)),
     ];
     let words: Vec<String> = figures
         .iter()

@@ -53,7 +53,6 @@ pub(crate) struct Speaker {
     pub(crate) from: String,
     pub(crate) to: Address,
     pub(crate) remote: Remote,
-    pub(crate) pen: Pen,
     pub(crate) number: u64,
     /// It is to say no more.
     pub(crate) hush: Arc<AtomicBool>,
@@ -76,13 +75,7 @@ impl Speaker {
     /// One more word, and the end.
     pub(crate) async fn end(&mut self, ctx: &mut Context<Self>) {
         self.say(ctx).await;
-        (self.pen)(format!("said {}", self.number));
         ctx.stop();
-    }
-
-    /// How many words were taken to be carried over.
-    pub(crate) fn said(&mut self) -> u64 {
-        self.number
     }
 
     #[actor(skip)]
@@ -99,6 +92,9 @@ impl Speaker {
                     self.number += 1;
                     return;
                 }
+            }
+            if self.hush.load(Acquire) {
+                return;
             }
             ctx.sleep(Duration::from_millis(2)).await;
         }

@@ -121,6 +121,7 @@ pub(crate) struct Child {
 }
 
 /// Figures of a child, by name.
+#[derive(Debug)]
 pub(crate) struct Report(BTreeMap<String, u64>);
 
 impl Report {

@@ -80,9 +80,13 @@ async fn r8_an_association_that_reconnects_again_and_again_keeps_its_books() {
     let rounds = rounds() / 5;
     let mut memory = 0;
     for round in 0..rounds {
-        let confirmed = home.reading(&child.node).confirmed;
-        until("traffic", || home.reading(&child.node).confirmed > confirmed).await;
+        let before = home.reading(&child.node);
         cutting.cut();
+        until("another connection, and traffic", || {
+            let reading = home.reading(&child.node);
+            reading.connections > before.connections && reading.confirmed > before.confirmed
+        })
+        .await;
         if round == rounds / 4 {
             memory = child.memory();
         }

@@ -34,8 +34,11 @@ async fn r3_an_actor_that_takes_nothing_is_busy_and_stalls_nobody_else() {
         until("the others go on", || child.lines.count("h a ") as u64 == to_a.taken).await;
     }
     assert_eq!(child.lines.count("h stuck writer"), 0);
-    let reading = home.reading(&child.node);
-    assert_eq!((reading.under_way, reading.busy), (SHARE, 500 - SHARE), "{reading:?}");
+    until("only its mail is under way", || {
+        home.reading(&child.node).under_way == SHARE
+    })
+    .await;
+    assert_eq!(home.reading(&child.node).busy, 500 - SHARE);
     child.command("release");
     until("it goes on", || child.lines.count("h stuck writer") as u64 == SHARE).await;
     // What was refused left a gap, and what comes behind it keeps its order.

@@ -32,6 +32,7 @@ async fn s20_nodes_under_ever_new_names_are_forgotten_and_no_more_than_allowed_a
     for _ in 1..PEERS {
         held.push(greet_in_time(&child.node, &name()).await);
     }
+    while child.report().await.get("peers") < PEERS as u64 {}
     let mut raw = Raw::connect(&child.node).await;
     raw.say(&hello(&name(), VERSIONS, 1)).await;
     let refused = raw.hear().await;
