@@ -267,13 +267,13 @@ impl Shared {
         if *self.node < *node && self.has_just_called(node, incarnation) {
             return Err((RefuseReason::Duplicate, "this node has just called".to_owned()));
         }
-        let known = self.peers.lock().get(node).cloned();
-        match known {
+        // Known from here on, so that there is room for it when it hears that it is welcome.
+        match self.peer(node) {
+            None => Err((RefuseReason::Busy, "too many nodes are known here".to_owned())),
             Some(peer) if peer.is_over(incarnation) => {
                 let text = "the actors of this incarnation were said to be gone; it must start anew";
                 Err((RefuseReason::Quarantined, text.to_owned()))
             }
-            None if !self.make_room() => Err((RefuseReason::Busy, "too many nodes are known here".to_owned())),
             Some(peer) if !peer.admits(incarnation) => {
                 // Unless its clock was set back: who answers there is the one that lives.
                 if !peer.outbound.lock().is_connected() {

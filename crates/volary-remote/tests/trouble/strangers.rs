@@ -6,7 +6,7 @@ use volary_wire::native::{Frame, RefuseReason, VERSIONS};
 
 use crate::books::{End, balance_there};
 use crate::home::{Home, lasting, until};
-use crate::program::Setup;
+use crate::program::{Child, Setup};
 use crate::raw::{Raw, hello};
 use crate::writer::Writer;
 
@@ -27,12 +27,14 @@ async fn s20_nodes_under_ever_new_names_are_forgotten_and_no_more_than_allowed_a
     for _ in 0..10 * PEERS {
         drop(greet_in_time(&child.node, &name()).await);
     }
+    let open = |child: &Child| child.lines.count("event Connected") - child.lines.count("event Disconnected");
+    until("they are gone", || open(&child) == 1).await;
     let mut held = Vec::new();
     // One is the test.
     for _ in 1..PEERS {
         held.push(greet_in_time(&child.node, &name()).await);
     }
-    while child.report().await.get("peers") < PEERS as u64 {}
+    until("all are taken", || open(&child) == PEERS).await;
     let mut raw = Raw::connect(&child.node).await;
     raw.say(&hello(&name(), VERSIONS, 1)).await;
     let refused = raw.hear().await;
