@@ -248,7 +248,7 @@ impl Shared {
     }
 
     /// Whether a caller is taken. If both call at the same time, the call of the lower address counts.
-    fn admit(&self, node: &str, incarnation: u64) -> Result<(), (RefuseReason, String)> {
+    fn admit(&self, node: &str, incarnation: u64) -> Result<Arc<Peer>, (RefuseReason, String)> {
         if self.is_stopping() {
             return Err((RefuseReason::Busy, "it is stopping".to_owned()));
         }
@@ -282,7 +282,7 @@ impl Shared {
                 let text = "a later incarnation of it was here";
                 Err((RefuseReason::Quarantined, text.to_owned()))
             }
-            _ => Ok(()),
+            Some(peer) => Ok(peer),
         }
     }
 
@@ -296,20 +296,23 @@ impl Shared {
 
     async fn welcome(self: Arc<Self>, connection: Connection) {
         let from = connection.from.clone();
-        let mut epoch = 0;
+        // The peer that calls, and its last connection before this one.
+        let mut called = None;
         let accepted = async {
             let connection = self.transport.accepted(connection).await?;
             let admit = |node: &str, incarnation| {
-                let known = self.peers.lock().get(node).cloned();
-                epoch = known.map_or(0, |peer| peer.outbound.lock().epoch());
-                self.admit(node, incarnation)
+                let peer = self.admit(node, incarnation)?;
+                peer.expected.fetch_add(1, AcqRel);
+                let epoch = peer.outbound.lock().epoch();
+                called = Some((peer, epoch));
+                Ok(())
             };
             link::accept(&self, connection, admit).await
         };
         match link::within(&self.system, self.options.connect_timeout, accepted).await {
             Some(Ok(greeting)) => {
-                if let Some(peer) = self.peer(&greeting.node) {
-                    self.adopt(&peer, greeting, epoch);
+                if let Some((peer, epoch)) = &called {
+                    self.adopt(peer, greeting, *epoch);
                 }
             }
             Some(Err(error)) => {
@@ -321,6 +324,9 @@ impl Shared {
                 }
             }
             None => tracing::info!(from, "a connection said nothing in time"),
+        }
+        if let Some((peer, _)) = called {
+            peer.expected.fetch_sub(1, AcqRel);
         }
     }
 

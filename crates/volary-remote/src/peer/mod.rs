@@ -43,6 +43,8 @@ pub(crate) struct Peer {
     /// Something happened that whoever keeps the connection should look at.
     pub(crate) look: Notify,
     lives: Mutex<Lives>,
+    /// Calls of it that are being answered.
+    pub(crate) expected: AtomicU64,
     /// Room that its messages take which wait in mailboxes here.
     pub(crate) inbound: AtomicU64,
     /// Held while what came on a connection is handled: nothing of one connection is handled after what comes on the next.
@@ -128,6 +130,7 @@ impl Peer {
             room: Notify::new(),
             look: Notify::new(),
             lives: Mutex::default(),
+            expected: AtomicU64::new(0),
             inbound: AtomicU64::new(0),
             reading: Mutex::new(()),
             closed: AtomicBool::new(false),
@@ -175,7 +178,11 @@ impl Peer {
     pub(crate) fn is_idle(&self) -> bool {
         {
             let outbound = self.outbound.lock();
-            if outbound.is_connected() || outbound.needs_connection() || !outbound.is_settled() {
+            if self.expected.load(Acquire) > 0
+                || outbound.is_connected()
+                || outbound.needs_connection()
+                || !outbound.is_settled()
+            {
                 return false;
             }
         }

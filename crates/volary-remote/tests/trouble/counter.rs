@@ -48,6 +48,9 @@ impl Counter {
     }
 }
 
+/// How many words a speaker says before it ends.
+pub(crate) const LAST_WORDS: usize = 100;
+
 /// Says numbered words to one actor elsewhere.
 pub(crate) struct Speaker {
     pub(crate) from: String,
@@ -65,28 +68,30 @@ impl Speaker {
             if self.hush.load(Acquire) {
                 return;
             }
-            self.say(ctx).await;
+            self.say(0, ctx).await;
             if word % 20 == 19 {
                 ctx.sleep(Duration::from_millis(1)).await;
             }
         }
     }
 
-    /// One more word, and the end.
+    /// Many long words, which take their time, and the end, which must not pass them.
     pub(crate) async fn end(&mut self, ctx: &mut Context<Self>) {
-        self.say(ctx).await;
+        for _ in 0..LAST_WORDS {
+            self.say(20_000, ctx).await;
+        }
         ctx.stop();
     }
 
     #[actor(skip)]
-    async fn say(&mut self, ctx: &mut Context<Self>) {
+    async fn say(&mut self, padding: usize, ctx: &mut Context<Self>) {
         loop {
             // Found anew each time: one that was said to be lost has ended.
             if let Some(to) = self.remote.actor::<Counter>(&self.to) {
                 let count = Count {
                     from: self.from.clone(),
                     number: self.number + 1,
-                    padding: Vec::new(),
+                    padding: vec![7; padding],
                 };
                 if to.tell(count).is_ok() {
                     self.number += 1;
