@@ -1,5 +1,6 @@
 //! The way out to one actor of a peer: writes messages into the association where they are sent.
 
+use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering::*};
 use std::sync::{OnceLock, Weak};
 use std::time::Duration;
@@ -15,6 +16,7 @@ pub(crate) struct PeerOutlet {
     /// Weak: the association keeps the stand-in, which keeps this.
     peer: Weak<Peer>,
     address: Box<str>,
+    place: u64,
     id: OnceLock<ActorId>,
     /// What the address is called on the present connection.
     number: AtomicU64,
@@ -24,6 +26,7 @@ impl PeerOutlet {
     pub(crate) fn new(peer: std::sync::Arc<Peer>, address: Box<str>) -> Self {
         PeerOutlet {
             peer: std::sync::Arc::downgrade(&peer),
+            place: place(&address),
             address,
             id: OnceLock::new(),
             number: AtomicU64::new(0),
@@ -49,6 +52,7 @@ impl Outlet for PeerOutlet {
             entry,
             receiver: *self.id.get().ok_or(Undeliverable::Gone)?,
             address: &self.address,
+            place: self.place,
             number: &self.number,
             sender: Some(&|| sender.and_then(|id| shared.address_of(id))),
             metadata: metadata(parcel),
@@ -94,6 +98,13 @@ impl Outlet for PeerOutlet {
             payload: actor_request(&self.address),
         }));
     }
+}
+
+/// Stands for the place of an actor, whoever lives there: two references to it, one with its uid and one without, or one
+/// that has ended and the next, are the same to the order of messages. Others may share the number, which does no harm.
+fn place(address: &str) -> u64 {
+    let place = address.split_once('#').map_or(address, |(place, _)| place);
+    foldhash::fast::FixedState::default().hash_one(place)
 }
 
 fn watch(address: &str) -> Watch {

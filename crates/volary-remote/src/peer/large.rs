@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use bytes::{Bytes, BytesMut};
-use volary_core::ActorId;
 use volary_wire::native::Chunks;
 
 /// How much of a large frame goes with one batch, beside everything else.
@@ -12,12 +11,12 @@ const PIECES_PER_BATCH: usize = 2;
 
 enum Large {
     Pieces {
-        receiver: ActorId,
+        place: u64,
         chunks: Chunks,
     },
-    /// Without a receiver: not a message, but behind those that were written before it.
+    /// Without a place: not a message, but behind those that were written before it.
     Whole {
-        receiver: Option<ActorId>,
+        place: Option<u64>,
         frame: Bytes,
     },
 }
@@ -25,8 +24,8 @@ enum Large {
 #[derive(Default)]
 pub(super) struct LargeFrames {
     queue: VecDeque<Large>,
-    /// Receivers with frames in the queue.
-    behind: BTreeMap<ActorId, usize>,
+    /// Places with frames in the queue.
+    behind: BTreeMap<u64, usize>,
     transfer: u64,
 }
 
@@ -39,27 +38,27 @@ impl LargeFrames {
         self.queue.len()
     }
 
-    /// Whether something to this receiver waits here, which what comes after it must not pass.
-    pub(super) fn is_behind(&self, receiver: ActorId) -> bool {
-        !self.behind.is_empty() && self.behind.contains_key(&receiver)
+    /// Whether something to this place waits here, which what comes after it must not pass.
+    pub(super) fn is_behind(&self, place: u64) -> bool {
+        !self.behind.is_empty() && self.behind.contains_key(&place)
     }
 
     /// A message, in pieces of `chunk` bytes if it is larger.
-    pub(super) fn push(&mut self, receiver: ActorId, frame: Bytes, chunk: usize) {
-        *self.behind.entry(receiver).or_default() += 1;
+    pub(super) fn push(&mut self, place: u64, frame: Bytes, chunk: usize) {
+        *self.behind.entry(place).or_default() += 1;
         self.queue.push_back(if frame.len() > chunk {
             self.transfer += 1;
             let chunks = Chunks::new(self.transfer, frame, chunk);
-            Large::Pieces { receiver, chunks }
+            Large::Pieces { place, chunks }
         } else {
-            let receiver = Some(receiver);
-            Large::Whole { receiver, frame }
+            let place = Some(place);
+            Large::Whole { place, frame }
         });
     }
 
     /// A frame that is no message.
     pub(super) fn push_other(&mut self, frame: Bytes) {
-        self.queue.push_back(Large::Whole { receiver: None, frame });
+        self.queue.push_back(Large::Whole { place: None, frame });
     }
 
     /// Writes what goes with one batch.
@@ -76,24 +75,24 @@ impl LargeFrames {
         let Some(large) = self.queue.front_mut() else {
             return false;
         };
-        let (receiver, over) = match large {
-            Large::Whole { receiver, frame } => {
+        let (place, over) = match large {
+            Large::Whole { place, frame } => {
                 out.extend_from_slice(frame);
-                (*receiver, true)
+                (*place, true)
             }
-            Large::Pieces { receiver, chunks } => {
+            Large::Pieces { place, chunks } => {
                 let more = chunks.write_next(out).unwrap_or(false);
-                (Some(*receiver), !more)
+                (Some(*place), !more)
             }
         };
         if over {
             self.queue.pop_front();
-            if let Some(receiver) = receiver
-                && let Some(count) = self.behind.get_mut(&receiver)
+            if let Some(place) = place
+                && let Some(count) = self.behind.get_mut(&place)
             {
                 *count -= 1;
                 if *count == 0 {
-                    self.behind.remove(&receiver);
+                    self.behind.remove(&place);
                 }
             }
         }

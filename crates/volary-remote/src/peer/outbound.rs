@@ -35,6 +35,8 @@ pub(crate) struct Shipment<'a> {
     pub(crate) entry: &'a MessageEntry,
     pub(crate) receiver: ActorId,
     pub(crate) address: &'a str,
+    /// The same for all references to the actor there, those that have ended as well.
+    pub(crate) place: u64,
     /// The number of the address on the connection of an epoch, as `epoch << 32 | number`.
     pub(crate) number: &'a AtomicU64,
     pub(crate) sender: Option<&'a dyn Fn() -> Option<String>>,
@@ -153,7 +155,7 @@ impl Outbound {
         let sequence = self.sequence + 1;
         let correlation = if parcel.is_asked() { self.correlation + 1 } else { 0 };
         let length = self.ready.len() - mark;
-        if length > self.chunk || self.large.is_behind(shipment.receiver) {
+        if length > self.chunk || self.large.is_behind(shipment.place) {
             self.move_to_large(mark, parcel, shipment)?;
         }
         self.sequence = sequence;
@@ -302,7 +304,7 @@ impl Outbound {
         };
         self.write_head(parcel, shipment, &head)?;
         let frame = self.ready.split_off(start).freeze();
-        self.large.push(shipment.receiver, frame, self.chunk);
+        self.large.push(shipment.place, frame, self.chunk);
         Ok(())
     }
 

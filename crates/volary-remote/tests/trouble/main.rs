@@ -38,6 +38,7 @@ mod killed;
 mod pause;
 mod race;
 mod reconnects;
+mod references;
 mod slow_reader;
 mod strangers;
 mod versions;
