@@ -73,9 +73,10 @@ async fn r5_a_bad_certificate_keeps_the_books_and_a_good_one_mends_it() {
         bad.kill();
         let good = with_certificate(setup().with("AT", &node), ours.sign(HOST, Valid::Now), &ours);
         let mut good = good.start().await;
-        writer.write(50).await;
-        good.command("speak 50");
-        until("traffic", || good.handled() == 50 && home.heard_of(&good) == 50).await;
+        let flow = writer.flow();
+        good.command("speak 1000000");
+        until("traffic", || good.handled() > 50 && home.heard_of(&good) > 50).await;
+        let writer = flow.stop().await;
         balance_there(
             &home,
             &[&writer],
