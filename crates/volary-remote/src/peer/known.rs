@@ -73,8 +73,7 @@ impl Known {
         std::mem::take(&mut self.by_address).into_values().collect()
     }
 
-    /// Takes out those that nobody refers to: two references to each are ours, and one to those that have ended. Nothing
-    /// is on its way to any of them.
+    /// Takes out those that nobody refers to: two references to each are ours. Nothing is on its way to any of them.
     pub(crate) fn take_unused(&mut self) -> Vec<StandIn> {
         let unused: Vec<String> = self
             .by_address
@@ -83,7 +82,7 @@ impl Known {
             .map(|(address, _)| address.clone())
             .collect();
         let taken = unused.iter().filter_map(|address| self.remove(address)).collect();
-        self.ended.retain(|_, stand_in| !stand_in.is_unused(0));
+        self.ended.clear();
         self.crowd = 2 * self.by_address.len();
         taken
     }

@@ -99,7 +99,6 @@ async fn run() {
         system = system.environment(Skewed::new(hours, u32::try_from(percent).unwrap()));
     }
     let system = system.start().await.unwrap();
-    let remote = builder().start(&system, &variable("AT").unwrap()).await.unwrap();
     let pen: Pen = Arc::new(say);
     let gate = Arc::new(Semaphore::new(0));
     for name in COUNTERS {
@@ -111,6 +110,8 @@ async fn run() {
         });
         counter.named(name).await.unwrap();
     }
+    // Now that they are there, or the first messages of whoever waits for this node would find nobody.
+    let remote = builder().start(&system, &variable("AT").unwrap()).await.unwrap();
     let home = variable("TO").unwrap();
     let hush = Arc::new(AtomicBool::new(false));
     let speaker = {

@@ -49,7 +49,7 @@ impl Counter {
 }
 
 /// How many words a speaker says before it ends.
-pub(crate) const LAST_WORDS: usize = 100;
+pub(crate) const LAST_WORDS: usize = 3;
 
 /// Says numbered words to one actor elsewhere.
 pub(crate) struct Speaker {
@@ -75,10 +75,10 @@ impl Speaker {
         }
     }
 
-    /// Many long words, which take their time, and the end, which must not pass them.
+    /// Some very long words, which take their time, and the end, which must not pass them.
     pub(crate) async fn end(&mut self, ctx: &mut Context<Self>) {
         for _ in 0..LAST_WORDS {
-            self.say(20_000, ctx).await;
+            self.say(4_000_000, ctx).await;
         }
         ctx.stop();
     }
