@@ -17,6 +17,8 @@ pub(crate) struct PeerOutlet {
     peer: Weak<Peer>,
     address: Box<str>,
     place: u64,
+    /// Of the peer, when this was made.
+    generation: u64,
     id: OnceLock<ActorId>,
     /// What the address is called on the present connection.
     number: AtomicU64,
@@ -27,6 +29,7 @@ impl PeerOutlet {
         PeerOutlet {
             peer: std::sync::Arc::downgrade(&peer),
             place: place(&address),
+            generation: peer.generation.load(Acquire),
             address,
             id: OnceLock::new(),
             number: AtomicU64::new(0),
@@ -59,6 +62,9 @@ impl Outlet for PeerOutlet {
         };
         let (wake, connected) = Resolving::scope(shared.resolver.clone(), || {
             let mut outbound = peer.outbound.lock();
+            if self.generation != peer.generation.load(Acquire) {
+                return Err(Undeliverable::Gone);
+            }
             let wake = outbound.ship(parcel, &shipment)?;
             Ok((wake, outbound.is_connected()))
         })?;

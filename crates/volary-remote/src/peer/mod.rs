@@ -43,6 +43,8 @@ pub(crate) struct Peer {
     /// Something happened that whoever keeps the connection should look at.
     pub(crate) look: Notify,
     lives: Mutex<Lives>,
+    /// How often all that was known here was forgotten; changes under the locks of `outbound` and `known`.
+    pub(crate) generation: AtomicU64,
     /// Calls of it that are being answered.
     pub(crate) expected: AtomicU64,
     /// Room that its messages take which wait in mailboxes here.
@@ -130,6 +132,7 @@ impl Peer {
             room: Notify::new(),
             look: Notify::new(),
             lives: Mutex::default(),
+            generation: AtomicU64::new(0),
             expected: AtomicU64::new(0),
             inbound: AtomicU64::new(0),
             reading: Mutex::new(()),
@@ -276,9 +279,14 @@ impl Peer {
 
     /// The peer is lost, or is not the one that was spoken to: whoever watches its actors hears that they are gone.
     pub(crate) fn forget(&self, reason: DeadReason) {
-        let lost = self.outbound.lock().give_up(reason);
+        let (lost, known) = {
+            let mut outbound = self.outbound.lock();
+            let mut known = self.known.lock();
+            // Whoever is just sending to one of them is told that it is gone.
+            self.generation.fetch_add(1, AcqRel);
+            (outbound.give_up(reason), known.take_all())
+        };
         self.report(lost);
-        let known = self.known.lock().take_all();
         known.iter().for_each(StandIn::end);
     }
 
