@@ -60,6 +60,21 @@ impl AnyRef {
         is.then(|| ActorRef::from_cell(self.cell.clone(), ()))
     }
 
+    /// The same for whatever a reference may be to. A protocol is known of actors elsewhere only; of an actor here, its
+    /// own type or a [`recipient`](AnyRef::recipient) is.
+    ///
+    /// ```
+    /// # use volary_core::{ActorRef, AnyRef, Target};
+    /// # fn f<T: Target>(some: &AnyRef) -> Option<ActorRef<T>> {
+    /// some.target()
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn target<T: Target>(&self) -> Option<ActorRef<T>> {
+        let is = || TypeId::of::<T::Via>() == TypeId::of::<()>() && self.actor_type() == TypeId::of::<T>();
+        (self.cell.foreign().is_some() || is()).then(|| ActorRef::from_cell(self.cell.clone(), T::abroad()))
+    }
+
     /// A reference for one message, if [`Actor::messages`] lists it, or the actor lives elsewhere.
     ///
     /// ```

@@ -2,13 +2,16 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::errors::{SendError, TellError};
+use super::foreign::Room;
 use super::post::{envelope_from_here, post};
 use crate::actor::Message;
 use crate::cell::CellRef;
+use crate::dispatch::contain;
 use crate::mailbox::{Bound, MessageTable, Refusal};
 use crate::time::{Moment, TimerId};
 
@@ -33,6 +36,8 @@ pub struct SendFuture<'a, M: Message> {
     timer: Option<TimerId>,
     /// The place among those who wait for room.
     ticket: Option<u64>,
+    /// The line that the place is in, if the target lives elsewhere.
+    line: Option<Arc<dyn Room>>,
 }
 
 impl<'a, M: Message> SendFuture<'a, M> {
@@ -45,6 +50,7 @@ impl<'a, M: Message> SendFuture<'a, M> {
             deadline: None,
             timer: None,
             ticket: None,
+            line: None,
         }
     }
 
@@ -88,6 +94,9 @@ impl<M: Message> Future for SendFuture<'_, M> {
     /// Nearly always there is room and nobody waits.
     #[inline]
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        if self.target.foreign().is_some() {
+            return self.poll_abroad(task);
+        }
         if self.ticket.is_none() && self.waits().is_none_or(|bound| bound.may_try(None)) {
             match self.attempt() {
                 Some(Ok(())) => return Poll::Ready(Ok(())),
@@ -132,16 +141,53 @@ impl<M: Message> SendFuture<'_, M> {
             if bound.may_try(self.ticket) || self.target.log.is_closed() {
                 continue;
             }
-            if self.is_late()
-                && let Some(message) = self.message.take()
-            {
-                self.target.system().count_refused();
-                self.leave();
-                return Poll::Ready(Err(SendError::Timeout(message)));
-            }
-            self.set_timer(task);
-            return Poll::Pending;
+            return self.pause(task);
         }
+    }
+
+    /// The same towards an actor elsewhere, where room is on the way out.
+    #[cold]
+    fn poll_abroad(&mut self, task: &mut Context<'_>) -> Poll<Result<(), SendError<M>>> {
+        loop {
+            if self.line.is_none() {
+                let foreign = self.target.foreign();
+                self.line = foreign.and_then(|foreign| contain(|| foreign.outlet.room()).ok().flatten());
+            }
+            let line = self.line.clone();
+            if line.as_ref().is_none_or(|line| line.may_try(self.ticket)) || self.target.log.is_closed() {
+                let Some(attempted) = self.attempt() else {
+                    panic!("a send was polled after it had ended")
+                };
+                match (attempted, &line) {
+                    (Ok(()), _) => {
+                        self.leave();
+                        return Poll::Ready(Ok(()));
+                    }
+                    (Err((Refusal::Full, message)), Some(_)) => self.message = Some(message),
+                    (Err((refusal, message)), _) => return Poll::Ready(Err(self.refused(refusal, message))),
+                }
+            }
+            let Some(line) = line else { continue };
+            let ticket = line.wait(self.ticket, task.waker());
+            self.ticket = Some(ticket);
+            if line.may_try(self.ticket) || self.target.log.is_closed() {
+                continue;
+            }
+            return self.pause(task);
+        }
+    }
+
+    /// Waits to be called, or until it is too late.
+    fn pause(&mut self, task: &mut Context<'_>) -> Poll<Result<(), SendError<M>>> {
+        if self.is_late()
+            && let Some(message) = self.message.take()
+        {
+            self.target.system().count_refused();
+            self.leave();
+            return Poll::Ready(Err(SendError::Timeout(message)));
+        }
+        self.set_timer(task);
+        Poll::Pending
     }
 }
 
@@ -172,9 +218,10 @@ impl<M: Message> SendFuture<'_, M> {
         if let Some(timer) = self.timer.take() {
             self.target.system().timers().cancel(timer);
         }
-        if let Some(ticket) = self.ticket.take()
-            && let Some(bound) = self.waits()
-        {
+        let Some(ticket) = self.ticket.take() else { return };
+        if let Some(line) = self.line.take() {
+            line.leave(ticket);
+        } else if let Some(bound) = self.waits() {
             bound.leave(ticket);
             self.target.made_room(false);
         }

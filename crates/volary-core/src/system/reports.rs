@@ -96,9 +96,21 @@ impl SystemCore {
         reason: DeadReason,
         message_type: &'static str,
     ) {
+        let id = ActorId::of(receiver.id);
+        self.dead_letter_unseen(Some(id), receiver.path(), sender, reason, message_type);
+    }
+
+    /// The same for one that came from elsewhere and was never a message here.
+    pub(crate) fn dead_letter_unseen(
+        &self,
+        receiver_id: Option<ActorId>,
+        receiver_path: Path,
+        sender: u64,
+        reason: DeadReason,
+        message_type: &'static str,
+    ) {
         count(&self.counters.dead_letters);
         let sender_path = self.directory.get(sender).map(|cell| cell.path());
-        let receiver_path = receiver.path();
         if let Some(suppressed) = self.dead_letter_log.admit(self.now()) {
             tracing::info!(message = message_type, receiver = %receiver_path, %reason, suppressed, "dead letter");
         }
@@ -108,7 +120,7 @@ impl SystemCore {
                 sender: ActorId::from_raw(sender),
                 sender_path,
                 receiver: receiver_path,
-                receiver_id: Some(ActorId::of(receiver.id)),
+                receiver_id,
                 message_type,
                 message: Arc::default(),
             });

@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use crate::baggage::Baggage;
 use crate::dispatch::Host;
+use crate::events::DeadReason;
 use crate::reference::ActorId;
 use crate::system::ActorSystem;
+use crate::tree::Path;
 
 /// What came with a message from elsewhere. Whatever is told or asked under it comes from that sender, with that
 /// deadline and baggage.
@@ -102,6 +104,20 @@ impl<'a> Arrival<'a> {
         let sender = self.sender.map_or(0, ActorId::raw);
         let receipt = Cell::new(self.receipt);
         Host::in_arrival(sender, deadline.unwrap_or(0), self.baggage, &receipt, send)
+    }
+
+    /// It cannot be delivered, and nobody waits for an answer: a dead letter, of which no more than its type is left.
+    ///
+    /// ```
+    /// # use volary_core::{ActorSystem, DeadReason, Path, foreign::Arrival};
+    /// # fn f(system: &ActorSystem, receiver: Path) {
+    /// Arrival::new(system).dead_letter(receiver, DeadReason::Nobody, "bank::Deposit");
+    /// # }
+    /// ```
+    pub fn dead_letter(self, receiver: Path, reason: DeadReason, message_type: &'static str) {
+        let sender = self.sender.map_or(0, ActorId::raw);
+        let core = &self.system.core;
+        core.dead_letter_unseen(None, receiver, sender, reason, message_type);
     }
 }
 

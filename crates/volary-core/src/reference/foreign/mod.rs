@@ -19,7 +19,7 @@ mod miri_tests;
 
 pub use arrival::{Arrival, Receipt, Received};
 pub(crate) use outlet::Foreign;
-pub use outlet::{Errand, Outlet, Undeliverable};
+pub use outlet::{Errand, Outlet, Room, Undeliverable};
 pub use parcel::Parcel;
 pub(crate) use parcel::post_out;
 pub use pending_reply::PendingReply;

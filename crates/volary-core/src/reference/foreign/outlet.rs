@@ -1,6 +1,7 @@
 //! Where messages to an actor elsewhere go.
 
 use std::sync::Arc;
+use std::task::Waker;
 
 use super::parcel::Parcel;
 use crate::cell::Header;
@@ -31,6 +32,53 @@ pub trait Outlet: Send + Sync + 'static {
 
     /// Does something to the actor that is not a message.
     fn run(&self, errand: Errand);
+
+    /// Where senders wait when [`send`](Outlet::send) says that it is full; without, they are refused at once.
+    ///
+    /// See [`Outlet`] for an example.
+    fn room(&self) -> Option<Arc<dyn Room>> {
+        None
+    }
+}
+
+/// The line of those who wait for room on the way out. Each has a ticket, and keeps its place by it.
+///
+/// ```
+/// use std::sync::Mutex;
+/// use std::task::Waker;
+/// use volary_core::foreign::Room;
+///
+/// /// Calls everybody whenever there is room.
+/// #[derive(Default)]
+/// struct Line(Mutex<Vec<(u64, Waker)>>);
+///
+/// impl Room for Line {
+///     fn may_try(&self, ticket: Option<u64>) -> bool {
+///         let line = self.0.lock().unwrap();
+///         ticket.map_or(line.is_empty(), |ticket| line.iter().all(|(other, _)| *other != ticket))
+///     }
+///     fn wait(&self, ticket: Option<u64>, waker: &Waker) -> u64 {
+///         let mut line = self.0.lock().unwrap();
+///         let ticket = ticket.unwrap_or_else(|| line.iter().map(|(other, _)| other + 1).max().unwrap_or(1));
+///         line.retain(|(other, _)| *other != ticket);
+///         line.push((ticket, waker.clone()));
+///         ticket
+///     }
+///     fn leave(&self, ticket: u64) {
+///         self.0.lock().unwrap().retain(|(other, _)| *other != ticket);
+///     }
+/// }
+/// ```
+pub trait Room: Send + Sync + 'static {
+    /// Whether a sender may try: a newcomer if nobody waits, and who has waited once it was called.
+    fn may_try(&self, ticket: Option<u64>) -> bool;
+
+    /// Takes a place in the line, or keeps that of `ticket`, even if it had been called and found no room. Room that
+    /// was made before the sender stood in line must not be overlooked: then it is called at once.
+    fn wait(&self, ticket: Option<u64>, waker: &Waker) -> u64;
+
+    /// A sender does not wait any more, having sent or not. If it had been called, the next one is.
+    fn leave(&self, ticket: u64);
 }
 
 /// What can be done to an actor elsewhere besides sending it messages.
@@ -84,7 +132,7 @@ impl From<Undeliverable> for Refusal {
     fn from(why: Undeliverable) -> Self {
         match why {
             Undeliverable::Gone => Refusal::Closed,
-            Undeliverable::Full => Refusal::Denied,
+            Undeliverable::Full => Refusal::Full,
             Undeliverable::Unsendable => Refusal::Unsendable,
         }
     }

@@ -142,6 +142,19 @@ impl StandIn {
         self.0.state.has(DEAD)
     }
 
+    /// Whether anybody here waits to hear of its end.
+    ///
+    /// ```
+    /// # use volary_core::foreign::StandIn;
+    /// # fn f(stand_in: &StandIn) -> bool {
+    /// stand_in.is_watched()
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        self.0.is_watched_by_anybody()
+    }
+
     /// Whether nobody but the transport, which keeps `kept` of them, refers to it, so that it may be let go.
     ///
     /// ```
