@@ -43,7 +43,8 @@ impl Default for Limits {
             max_message: 64 * 1024 * 1024,
             max_name: volary_core::Address::MAX_BYTES,
             max_text: 4 * 1024,
-            max_metadata: 16 * 1024,
+            // As many headers as the core lets travel, with what is written around each.
+            max_metadata: 18 * 1024,
             max_headers: 64,
             max_interned: 8 * 1024,
             max_interned_bytes: 1024 * 1024,

@@ -189,6 +189,17 @@ impl Registry {
         self.messages.get(&message)
     }
 
+    /// The Rust type that a name on the wire stands for, as it is shown in logs.
+    ///
+    /// ```
+    /// # use volary_wire::Registry;
+    /// assert_eq!(Registry::new().type_name_of("bank.Deposit"), None);
+    /// ```
+    #[must_use]
+    pub fn type_name_of(&self, name: &str) -> Option<&'static str> {
+        Some(self.messages.get(self.message_names.get(name)?)?.type_name())
+    }
+
     /// The way of the message `name` to actors of this type.
     ///
     /// ```
