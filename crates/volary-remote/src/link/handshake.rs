@@ -83,7 +83,7 @@ pub(crate) async fn greet(shared: &Shared, mut connection: Connection, dialled: 
         compressions: offered.iter().map(|one| one.name().into()).collect(),
     });
     let said = say(&mut connection, &hello).await;
-    let mut decoder = FrameDecoder::new(Limits::default());
+    let mut decoder = FrameDecoder::new(first_words());
     // Who does not listen may have said why.
     let heard = hear(&mut connection, &mut decoder).await;
     match heard.map_err(|error| said.err().filter(|_| error.is_end()).unwrap_or(error))? {
@@ -91,6 +91,7 @@ pub(crate) async fn greet(shared: &Shared, mut connection: Connection, dialled: 
             format!("it chose version {}, which was not offered", welcome.version),
         )),
         Frame::Welcome(welcome) => {
+            decoder.set_limits(Limits::default());
             is_itself(connection.identity.as_ref(), welcome.node.as_str()).map_err(Ungreeted::WeRefused)?;
             let chosen = welcome.compression.as_ref().map(|name| {
                 let chosen = offered.iter().find(|one| one.name() == name.as_str());
@@ -122,7 +123,7 @@ pub(crate) async fn accept(
     mut connection: Connection,
     admit: impl FnOnce(&str, u64) -> Result<(), (RefuseReason, String)>,
 ) -> Result<Greeting, Ungreeted> {
-    let mut decoder = FrameDecoder::new(Limits::default());
+    let mut decoder = FrameDecoder::new(first_words());
     let hello = match hear(&mut connection, &mut decoder).await {
         Ok(Frame::Hello(hello)) => hello,
         Ok(other) => return Err(Ungreeted::Rule(format!("it began with {}", other.kind()))),
@@ -158,6 +159,7 @@ pub(crate) async fn accept(
         compression: compression.map(|one| one.name().into()),
     });
     say(&mut connection, &welcome).await?;
+    decoder.set_limits(Limits::default());
     Ok(Greeting {
         reader: connection.reader,
         writer: connection.writer,
@@ -197,6 +199,14 @@ async fn refuse(connection: &mut Connection, reason: RefuseReason, text: &str) -
     say(connection, &Frame::Refuse(Refuse { reason, text })).await?;
     let _ = connection.writer.shutdown().await;
     Ok(())
+}
+
+/// Whoever is not known yet may not say much.
+fn first_words() -> Limits {
+    let mut limits = Limits::default();
+    limits.max_frame = 64 << 10;
+    limits.read_step = 4 << 10;
+    limits
 }
 
 /// Whether these are the first bytes of TLS, a handshake or an alert. No frame begins so: it would be too long.
