@@ -53,7 +53,7 @@ macro_rules! options {
 options! {
     /// How many bytes may wait for one peer, on their way or for a connection. What is beyond is refused as full.
     outbound_bytes: usize = 64 << 20;
-    /// How many messages may be unconfirmed by one peer.
+    /// How many messages may be unconfirmed by one peer, and how many of its asks unanswered here.
     window: u64 = 65_536;
     /// How many messages of one peer may wait in the mailbox of one actor; what is beyond is answered as busy.
     receiver_share: u64 = 16_384;

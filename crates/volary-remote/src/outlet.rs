@@ -1,11 +1,12 @@
 //! The way out to one actor of a peer: writes messages into the association where they are sent.
 
+use std::cell::Cell;
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering::*};
-use std::sync::{OnceLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
-use volary_core::foreign::{Errand, Outlet, Parcel, Undeliverable};
+use volary_core::foreign::{Errand, Outlet, Parcel, Room, Undeliverable};
 use volary_core::{ActorId, Resolving};
 use volary_wire::native::{Frame, Metadata, Name, Operation, TraceContext, Watch};
 
@@ -25,9 +26,9 @@ pub(crate) struct PeerOutlet {
 }
 
 impl PeerOutlet {
-    pub(crate) fn new(peer: std::sync::Arc<Peer>, address: Box<str>) -> Self {
+    pub(crate) fn new(peer: Arc<Peer>, address: Box<str>) -> Self {
         PeerOutlet {
-            peer: std::sync::Arc::downgrade(&peer),
+            peer: Arc::downgrade(&peer),
             place: place(&address),
             generation: peer.generation.load(Acquire),
             address,
@@ -41,10 +42,31 @@ impl PeerOutlet {
     }
 }
 
+thread_local! {
+    static WRITING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// While a message is written the way out is locked, and its codec, and whoever listens to the log, are the user's code:
+/// what that sends to other nodes meanwhile is refused, since it could wait for itself.
+struct Writing;
+
+impl Writing {
+    fn begin() -> Option<Self> {
+        (!WRITING.replace(true)).then_some(Writing)
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        WRITING.set(false);
+    }
+}
+
 impl Outlet for PeerOutlet {
     fn send(&self, parcel: &mut Parcel<'_>) -> Result<(), Undeliverable> {
         let peer = self.peer.upgrade().ok_or(Undeliverable::Gone)?;
         let shared = &peer.shared;
+        let _writing = Writing::begin().ok_or(Undeliverable::Unsendable)?;
         let Some(entry) = shared.registry.entry_of(parcel.message_type()) else {
             let message = parcel.type_name();
             tracing::error!(message, to = %self.address, "not registered, so it cannot be sent to another node");
@@ -77,19 +99,15 @@ impl Outlet for PeerOutlet {
         Ok(())
     }
 
+    fn room(&self) -> Option<Arc<dyn Room>> {
+        let peer: Arc<dyn Room> = self.peer.upgrade()?;
+        Some(peer)
+    }
+
     fn run(&self, errand: Errand) {
         let Some(peer) = self.peer.upgrade() else { return };
         let name = match errand {
-            Errand::Watch => {
-                peer.known.lock().set_watched(&self.address, true);
-                peer.write_in_order(&watch_frame(&self.address));
-                peer.look.notify_one();
-                return;
-            }
-            Errand::Unwatch => {
-                peer.known.lock().set_watched(&self.address, false);
-                return peer.write_in_order(&Frame::Unwatch(watch(&self.address)));
-            }
+            Errand::Watch | Errand::Unwatch => return peer.watch_changed(&self.address),
             Errand::Stop => OperationName::Stop,
             Errand::Drain => OperationName::Drain,
             Errand::Kill => OperationName::Kill,
@@ -122,6 +140,10 @@ fn watch(address: &str) -> Watch {
 
 pub(crate) fn watch_frame(address: &str) -> Frame {
     Frame::Watch(watch(address))
+}
+
+pub(crate) fn unwatch_frame(address: &str) -> Frame {
+    Frame::Unwatch(watch(address))
 }
 
 /// What goes beside a message, if anything.

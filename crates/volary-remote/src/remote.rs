@@ -60,7 +60,8 @@ impl Remote {
     }
 
     /// A reference to the actor at an address, here or elsewhere. Nothing is sent: whether somebody is there is seen
-    /// when messages arrive, or by [`lookup`](Remote::lookup).
+    /// when messages arrive, or by [`lookup`](Remote::lookup). For an address of this node it is the actor itself, if it
+    /// lives and is of that type.
     ///
     /// ```
     /// # use volary_core::{Actor, ActorRef, Address};
@@ -70,8 +71,7 @@ impl Remote {
     /// ```
     #[must_use]
     pub fn actor<T: Target>(&self, address: &Address) -> Option<ActorRef<T>> {
-        let node = address.node()?.to_string();
-        Some(self.0.peer(&node)?.stand_in(address)?.actor_ref())
+        self.0.system.find(address)?.target()
     }
 
     /// A reference for one message, by an address.
@@ -151,6 +151,17 @@ impl Remote {
     #[must_use]
     pub fn peers(&self) -> Vec<PeerReading> {
         self.0.readings()
+    }
+
+    /// How many bytes of messages from other nodes wait in mailboxes here; see
+    /// [`inbound_bytes`](crate::RemoteOptions::inbound_bytes).
+    ///
+    /// ```
+    /// # fn f(remote: &volary_remote::Remote) { println!("{} bytes", remote.inbound_bytes()); }
+    /// ```
+    #[must_use]
+    pub fn inbound_bytes(&self) -> usize {
+        self.0.inbound_bytes()
     }
 }
 

@@ -49,13 +49,14 @@ pub(crate) struct Shared {
     /// How many actors are starting at the wish of others.
     pub(crate) starting: AtomicUsize,
     stopping: AtomicBool,
-    closing: Closing,
+    pub(crate) closing: Closing,
     /// Reasons for refusals that were said.
-    said: Mutex<BTreeSet<(String, String)>>,
+    said: Mutex<BTreeMap<String, BTreeSet<String>>>,
 }
 
-/// How many reasons for refusals are said.
-const SAID: usize = 1_000;
+/// Of how many it is remembered what was said of them, and how much of each.
+const SAID_OF: usize = 1_000;
+const SAID_OF_EACH: usize = 32;
 
 /// What remoting begins with.
 pub(crate) struct Beginning {
@@ -84,7 +85,7 @@ impl Shared {
             transport: with.transport,
             cluster: with.cluster,
             node: with.node,
-            incarnation: u64::try_from(since.as_nanos()).unwrap_or(u64::MAX).max(1),
+            incarnation: incarnation(since, system.world().random()),
             resolver: Arc::new(system.clone()),
             trust: with.trust,
             compressions: with.compressions,
@@ -183,7 +184,9 @@ impl Shared {
             if peers.len() < most {
                 return true;
             }
-            peers.extract_if(.., |_, peer| peer.is_idle()).collect()
+            // Whoever dials it has one of the two. Nobody else can get one while the lock is held.
+            let is_idle = |peer: &Arc<Peer>| Arc::strong_count(peer) <= 2 && peer.is_idle();
+            peers.extract_if(.., |_, peer| is_idle(peer)).collect()
         };
         for (node, peer) in idle {
             let _turn = self.adopting.lock();
@@ -196,12 +199,25 @@ impl Shared {
         self.peers.lock().len() < most
     }
 
-    pub(crate) fn begin_dialling(&self, node: &str) {
+    /// A peer is dialled until this is dropped.
+    pub(crate) fn begin_dialling<'a>(&'a self, node: &'a str) -> Dialling<'a> {
         self.dialling.lock().insert(node.to_owned());
+        Dialling { shared: self, node }
     }
 
-    pub(crate) fn end_dialling(&self, node: &str) {
-        self.dialling.lock().remove(node);
+    /// The peer could not be reached for too long. False: by now it is.
+    pub(crate) fn lose(&self, peer: &Peer) -> bool {
+        let _turn = self.adopting.lock();
+        let is_lost = !peer.outbound.lock().is_connected();
+        if is_lost {
+            peer.lose();
+        }
+        is_lost
+    }
+
+    /// How many bytes of messages of others wait in mailboxes here.
+    pub(crate) fn inbound_bytes(&self) -> usize {
+        usize::try_from(self.inbound.load(Relaxed)).unwrap_or(usize::MAX) * link::UNIT
     }
 
     /// Takes a connection over as that of its peer, in the place of one there may be. When it began to be made, the last
@@ -309,7 +325,11 @@ impl Shared {
             };
             link::accept(&self, connection, admit).await
         };
-        match link::within(&self.system, self.options.connect_timeout, accepted).await {
+        let accepted = link::within(&self.system, self.options.connect_timeout, accepted);
+        let Some(accepted) = self.closing.or(accepted).await else {
+            return;
+        };
+        match accepted {
             Some(Ok(greeting)) => {
                 if let Some((peer, epoch)) = &called {
                     self.adopt(peer, greeting, *epoch);
@@ -332,16 +352,21 @@ impl Shared {
 
     async fn listen(self: Arc<Self>, mut listener: Box<dyn Listener>) {
         let open = Arc::new(AtomicU64::new(0));
-        while let Some(accepted) = self.closing.or(listener.accept()).await {
-            match accepted {
+        while let Some(accepted) = self.closing.or(link::contained(listener.accept())).await {
+            let panicked = || Err(std::io::Error::other("what takes connections panicked"));
+            match accepted.unwrap_or_else(panicked) {
                 Ok(_) if open.load(Relaxed) >= self.options.handshakes as u64 => {
-                    tracing::warn!("too many connections are in their handshake; one was closed");
+                    if self.is_new("", "too many connections") {
+                        tracing::warn!("too many connections are in their handshake; said once");
+                    }
                 }
                 Ok(connection) => {
                     open.fetch_add(1, Relaxed);
                     let (shared, open) = (self.clone(), open.clone());
                     self.system.world().spawn(Box::pin(async move {
-                        shared.welcome(connection).await;
+                        if link::contained(shared.welcome(connection)).await.is_none() {
+                            tracing::error!("what takes connections panicked");
+                        }
                         open.fetch_sub(1, Relaxed);
                     }));
                 }
@@ -353,10 +378,15 @@ impl Shared {
         }
     }
 
-    /// Whether this was not said before, and there is room to remember that it is now.
+    /// Whether this was not said before. Of each not too much is said, so that none can fill the log, nor keep anything
+    /// from being said of others.
     fn is_new(&self, of: &str, what: &str) -> bool {
         let mut said = self.said.lock();
-        said.len() < SAID && said.insert((of.to_owned(), what.to_owned()))
+        if said.len() >= SAID_OF && !said.contains_key(of) {
+            said.clear();
+        }
+        let of_it = said.entry(of.to_owned()).or_default();
+        of_it.len() < SAID_OF_EACH && of_it.insert(what.to_owned())
     }
 
     /// There is no connection to a node.
@@ -436,6 +466,25 @@ impl Shared {
             !outbound.is_connected() || !outbound.has_more()
         })
     }
+}
+
+/// A peer that is dialled.
+pub(crate) struct Dialling<'a> {
+    shared: &'a Shared,
+    node: &'a str,
+}
+
+impl Drop for Dialling<'_> {
+    fn drop(&mut self) {
+        self.shared.dialling.lock().remove(self.node);
+    }
+}
+
+/// The number of this life: by the clock, to the microsecond, so that a later one is mostly greater; and by chance below
+/// that, so that two of the same moment are not the same.
+fn incarnation(since: Duration, random: u64) -> u64 {
+    let nanos = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
+    (nanos & !0x3ff | random & 0x3ff).max(1)
 }
 
 struct Reach(Weak<Shared>);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::handshake::{Ungreeted, greet};
-use super::within;
+use super::{contained, within};
 use crate::backoff::Backoff;
 use crate::event::PeerEvent;
 use crate::peer::Peer;
@@ -36,7 +36,10 @@ pub(crate) async fn dial(peer: Arc<Peer>) {
             continue;
         }
         let since = *missed.get_or_insert_with(|| system.now());
-        let pause = match attempt(&peer).await {
+        let attempted = shared.closing.or(contained(attempt(&peer))).await;
+        let Some(attempted) = attempted else { return };
+        let panicked = || Err(Ungreeted::WeRefused("what makes connections panicked".to_owned()));
+        let pause = match attempted.unwrap_or_else(panicked) {
             Ok(()) => continue,
             // Its own connection is on the way.
             Err(error) if error.is_duplicate() => Duration::from_millis(100),
@@ -53,10 +56,11 @@ pub(crate) async fn dial(peer: Arc<Peer>) {
             continue; // the other side was faster
         }
         if system.now().since(since) >= options.lost_after {
-            tracing::warn!(node = %peer.node, "lost");
-            peer.lose();
-            let node = peer.node.clone();
-            shared.publish(PeerEvent::Lost { node });
+            if shared.lose(&peer) {
+                tracing::warn!(node = %peer.node, "lost");
+                let node = peer.node.clone();
+                shared.publish(PeerEvent::Lost { node });
+            }
             missed = None;
             continue;
         }
@@ -92,10 +96,8 @@ async fn connected(peer: &Peer) {
 async fn attempt(peer: &Arc<Peer>) -> Result<(), Ungreeted> {
     let shared = &peer.shared;
     shared.trust.may_dial(&peer.node).map_err(Ungreeted::WeRefused)?;
-    shared.begin_dialling(&peer.node);
-    let called = call(peer).await;
-    shared.end_dialling(&peer.node);
-    called
+    let _dialling = shared.begin_dialling(&peer.node);
+    call(peer).await
 }
 
 async fn call(peer: &Arc<Peer>) -> Result<(), Ungreeted> {

@@ -1,6 +1,7 @@
 //! The mailbox of an actor here, as the peer sees it: how many of its messages wait in there, and how much room they
 //! take of what the node has for all peers.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
@@ -13,11 +14,38 @@ const WORTH_SAYING: u64 = 64;
 
 /// A receipt carries one number: that of the message in its low bits, and above them how much room it takes, in units.
 const NUMBER_BITS: u32 = 46;
-const UNIT: usize = 256;
+pub(crate) const UNIT: usize = 256;
 const MOST_UNITS: u64 = (1 << (64 - NUMBER_BITS)) - 1;
 
 /// The highest number that a message may have. A million messages a second for two years come to that.
 pub(super) const LAST_NUMBER: u64 = (1 << NUMBER_BITS) - 1;
+
+thread_local! {
+    /// The message that this thread delivers, as its link and number.
+    static DELIVERING: Cell<(usize, u64)> = const { Cell::new((0, 0)) };
+}
+
+/// A message that is being delivered by this thread. One that leaves its mailbox meanwhile was refused there, or had no
+/// more than a moment to wait: whoever delivers it knows which, and says so before it is confirmed.
+pub(super) struct Delivering(());
+
+impl Delivering {
+    pub(super) fn begin(link: &Link, sequence: u64) -> Self {
+        DELIVERING.set((std::ptr::from_ref(link).addr(), sequence));
+        Delivering(())
+    }
+
+    /// Whether it has left its mailbox.
+    pub(super) fn has_left(self) -> bool {
+        DELIVERING.get().1 == 0
+    }
+}
+
+impl Drop for Delivering {
+    fn drop(&mut self) {
+        DELIVERING.set((0, 0));
+    }
+}
 
 pub(super) struct Inbox {
     link: Arc<Link>,
@@ -50,7 +78,12 @@ impl Received for Inbox {
     fn received(&self, ticket: u64) {
         self.waiting.fetch_sub(1, Relaxed);
         self.link.discharge(ticket >> NUMBER_BITS);
-        self.link.settle(ticket & LAST_NUMBER);
+        let sequence = ticket & LAST_NUMBER;
+        if DELIVERING.get() == (Arc::as_ptr(&self.link).addr(), sequence) {
+            DELIVERING.set((0, 0));
+        } else {
+            self.link.settle(sequence);
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod until;
 mod write;
 
 use std::collections::BTreeMap;
+use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 use std::time::Duration;
@@ -19,7 +20,8 @@ use parking_lot::Mutex;
 
 pub(crate) use dial::dial;
 pub(crate) use handshake::{Caller, Greeting, accept};
-pub(crate) use until::{Closing, within};
+pub(crate) use inbox::UNIT;
+pub(crate) use until::{Closing, contained, within};
 
 use volary_wire::native::Frame;
 
@@ -78,14 +80,22 @@ impl Link {
                 return link;
             }
         };
-        let world = peer.shared.system.world();
-        let reading = read::read(link.clone(), greeting.reader, greeting.decoder, stretch);
-        world.spawn(Box::pin(reading));
-        world.spawn(Box::pin(write::write(link.clone(), greeting.writer, squeeze)));
-        world.spawn(Box::pin(keep::keep(link.clone())));
-        world.spawn(Box::pin(answers::answer(link.clone())));
+        link.run(read::read(link.clone(), greeting.reader, greeting.decoder, stretch));
+        link.run(write::write(link.clone(), greeting.writer, squeeze));
+        link.run(keep::keep(link.clone()));
+        link.run(answers::answer(link.clone()));
         tracing::info!(node = %peer.node, incarnation = greeting.incarnation, "connected");
         link
+    }
+
+    /// Runs one of its tasks. If that panics the connection ends, or it would be one that nobody reads or writes.
+    fn run(self: &Arc<Self>, task: impl Future<Output = ()> + Send + 'static) {
+        let link = self.clone();
+        self.peer.shared.system.world().spawn(Box::pin(async move {
+            if contained(task).await.is_none() {
+                link.close("what serves it panicked");
+            }
+        }));
     }
 
     /// Ends the connection; what was on it is lost.
@@ -96,7 +106,7 @@ impl Link {
             self.answers.clear();
             self.watches.lock().clear();
             let (shared, node) = (&self.peer.shared, self.peer.node.clone());
-            shared.waiting.lost(&node);
+            shared.waiting.lost(&node, self.epoch);
             let why = why.to_owned();
             shared.publish(PeerEvent::Disconnected { node, why });
         }

@@ -1,13 +1,14 @@
 //! Reads frames, and does what they say.
 
 use std::any::TypeId;
-use std::cell::Cell;
-use std::sync::Arc;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::*;
+use std::sync::{Arc, Weak};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 use volary_core::foreign::Arrival;
-use volary_core::{ActorId, Address, AnyRef, Baggage, Resolving, TraceContext};
+use volary_core::{ActorId, Address, AnyRef, Baggage, DeadReason, Path, Resolving, TraceContext};
 use volary_wire::native::{
     Assembler, Envelope, Frame, FrameDecoder, InternSpace, InternTable, Limits, Metadata, Name, Outcome, Reply,
     Terminated, TerminationCause,
@@ -15,7 +16,7 @@ use volary_wire::native::{
 use volary_wire::{DeliverError, Route};
 
 use super::Link;
-use super::inbox::{Inbox, LAST_NUMBER};
+use super::inbox::{Delivering, Inbox, LAST_NUMBER};
 use super::until::Closing;
 use crate::compression::Stretch;
 use crate::operations::{forbid, heard, serve};
@@ -25,6 +26,8 @@ use crate::trust::Right;
 const BUDGET: usize = 256;
 /// How many bytes are decompressed before others have their turn.
 const STRETCHED_AT_ONCE: usize = 1 << 20;
+/// How many inboxes are kept without looking whether they are of use.
+const FEW_INBOXES: usize = 1_024;
 /// How many runs of settled messages are remembered. Gaps between them are messages that wait; a peer that has this
 /// many under way has set its window so wide.
 const MOST_RUNS: usize = 1 << 20;
@@ -46,7 +49,10 @@ pub(super) async fn read(
             }
             Ok(Handled::Closed) => return,
             Ok(Handled::Goodbye) => break "it said goodbye".to_owned(),
-            Err(why) => break why,
+            Err(why) => {
+                link.peer.counters.breaches.fetch_add(1, Relaxed);
+                break why;
+            }
         }
         if let Some(stretch) = &mut stretch {
             match stretch.next(inbound.decoder.buffer()) {
@@ -64,7 +70,10 @@ pub(super) async fn read(
                     }
                     continue;
                 }
-                Err(error) => break error.to_string(),
+                Err(error) => {
+                    link.peer.counters.breaches.fetch_add(1, Relaxed);
+                    break error.to_string();
+                }
             }
         }
         // Who does not read what it is told is not heard, until it is silent for too long.
@@ -123,6 +132,10 @@ struct Inbound {
     assembler: Assembler,
     addresses: InternTable<Place>,
     types: InternTable<()>,
+    /// One for each actor, whatever the peer calls it, or its share would be as many as its names.
+    inboxes: RefCell<BTreeMap<ActorId, Weak<Inbox>>>,
+    /// How many inboxes there may be before it is looked for those that are of no use.
+    most_inboxes: Cell<usize>,
 }
 
 impl Inbound {
@@ -134,6 +147,8 @@ impl Inbound {
             assembler: Assembler::new(limits.clone()),
             addresses: InternTable::new(InternSpace::Address, &limits),
             types: InternTable::new(InternSpace::Type, &limits),
+            inboxes: RefCell::default(),
+            most_inboxes: Cell::new(FEW_INBOXES),
         }
     }
 
@@ -191,11 +206,14 @@ impl Inbound {
                 self.assembler.abort(transfer);
             }
             Frame::Confirm(confirm) => {
-                let count = peer.outbound.lock().confirm(&confirm);
+                let confirmed = peer.outbound.lock().confirm(self.link.epoch, &confirm);
+                let count = confirmed.map_err(|breach| breach.to_string())?;
                 peer.counters.confirmed.fetch_add(count, Relaxed);
+                peer.made_room();
             }
             Frame::Busy { sequence } => {
-                let lost = peer.outbound.lock().busy(sequence);
+                let lost = peer.outbound.lock().busy(self.link.epoch, sequence);
+                let lost = lost.map_err(|breach| breach.to_string())?;
                 peer.report(lost.into_iter().collect());
             }
             Frame::Cancel { correlation } => self.link.answers.cancel(correlation),
@@ -218,10 +236,23 @@ impl Inbound {
         let sequence = envelope.sequence;
         let peer = &*self.link.peer;
         peer.counters.received.fetch_add(1, Relaxed);
+        // Names are numbers nearly always, so that costs nothing.
+        let names = (
+            envelope.receiver.clone(),
+            envelope.sender.clone(),
+            envelope.type_name.clone(),
+        );
+        let delivering = Delivering::begin(&self.link, sequence);
         let delivered = self.try_deliver(envelope, correlation);
+        let has_left = delivering.has_left();
         match delivered {
+            Ok(()) if has_left => self.link.settle(sequence),
             Ok(()) => {}
             Err(Undelivered::Rule(why)) => return Err(why),
+            Err(Undelivered::GivenUp) => {
+                peer.counters.refused.fetch_add(1, Relaxed);
+                self.link.settle(sequence);
+            }
             Err(Undelivered::Busy) => {
                 peer.counters.refused.fetch_add(1, Relaxed);
                 self.link.write_first(&Frame::Busy { sequence });
@@ -231,22 +262,54 @@ impl Inbound {
                 peer.counters.refused.fetch_add(1, Relaxed);
                 peer.shared.report_refused(&peer.node, &why);
                 self.link.settle(sequence);
-                if let Some(correlation) = correlation {
-                    let outcome = Outcome::ended(number, 0, &why);
-                    self.link.write_first(&Frame::Reply(Reply { correlation, outcome }));
+                match correlation {
+                    Some(correlation) => {
+                        let outcome = Outcome::ended(number, 0, &why);
+                        self.link.write_first(&Frame::Reply(Reply { correlation, outcome }));
+                    }
+                    None => self.dead_letter(&names, number),
                 }
             }
         }
         Ok(())
     }
 
+    /// A message that was told and cannot be delivered: nobody waits for an answer, so it is said here.
+    fn dead_letter(&self, (receiver, sender, type_name): &(Name, Option<Name>, Name), number: u8) {
+        let shared = &self.link.peer.shared;
+        let path = self.address(receiver).and_then(|address| address.path().cloned());
+        let name = match type_name {
+            Name::Text(text) => Some(text.as_str()),
+            Name::Id(id) => self.types.get(*id).map(|(text, ())| text),
+        };
+        let message_type = name.and_then(|name| shared.registry.type_name_of(name));
+        let reason = match number {
+            Outcome::STOPPED => DeadReason::Nobody,
+            _ => DeadReason::Unhandled,
+        };
+        let mut arrival = Arrival::new(&shared.system);
+        if let Some(sender) = sender.as_ref().and_then(|name| self.sender(name)) {
+            arrival = arrival.sender(sender);
+        }
+        let path = path.unwrap_or_else(Path::root);
+        arrival.dead_letter(path, reason, message_type.unwrap_or("a message of an unknown type"));
+    }
+
     fn try_deliver(&self, envelope: Envelope, correlation: Option<u64>) -> Result<(), Undelivered> {
-        if envelope.sequence > LAST_NUMBER {
+        if envelope.sequence == 0 || envelope.sequence > LAST_NUMBER {
             return Err(Undelivered::Rule(format!("it numbers a message {}", envelope.sequence)));
         }
         if !self.link.rights.allows(Right::Tell) {
             self.link.peer.counters.forbidden.fetch_add(1, Relaxed);
             return Err(Undelivered::Not(Outcome::REFUSED, "it has no right to tell".to_owned()));
+        }
+        if let Some(correlation) = correlation {
+            if self.link.answers.was_given_up(correlation) {
+                return Err(Undelivered::GivenUp);
+            }
+            if self.link.answers.len() as u64 >= self.link.peer.shared.options.window {
+                return Err(Undelivered::Busy);
+            }
         }
         let mut receiver = self.take_receiver(&envelope.receiver)?;
         let place = match &envelope.receiver {
@@ -281,6 +344,9 @@ impl Inbound {
             arrival = arrival.baggage(baggage);
         }
         let left = envelope.metadata.as_ref().and_then(Metadata::deadline);
+        if let (Some(left), None) = (left, correlation) {
+            arrival = arrival.time_left(left); // an ask has its own
+        }
         let (codec, payload) = (envelope.codec, envelope.payload);
         let actor = &receiver.actor;
         let delivered = match correlation {
@@ -292,7 +358,8 @@ impl Inbound {
         delivered.map_err(|error| {
             let number = match error {
                 DeliverError::Stopped => Outcome::STOPPED,
-                DeliverError::Full => Outcome::BUSY,
+                // The sender hears, as of an actor that has more than its share.
+                DeliverError::Full => return Undelivered::Busy,
                 DeliverError::Decode(_) | DeliverError::Panicked { .. } => Outcome::UNREADABLE,
                 _ => Outcome::REFUSED,
             };
@@ -321,10 +388,24 @@ impl Inbound {
         let actor = self.link.peer.shared.local(address).ok_or_else(nobody)?;
         Ok(Receiver {
             actor_type: actor.actor_type(),
+            inbox: self.inbox(actor.id()),
             actor,
-            inbox: Inbox::new(self.link.clone()),
             last: None,
         })
+    }
+
+    fn inbox(&self, actor: ActorId) -> Arc<Inbox> {
+        let inboxes = &mut *self.inboxes.borrow_mut();
+        if let Some(inbox) = inboxes.get(&actor).and_then(Weak::upgrade) {
+            return inbox;
+        }
+        if inboxes.len() >= self.most_inboxes.get() {
+            inboxes.retain(|_, inbox| inbox.strong_count() > 0);
+            self.most_inboxes.set(FEW_INBOXES.max(2 * inboxes.len()));
+        }
+        let inbox = Inbox::new(self.link.clone());
+        inboxes.insert(actor, Arc::downgrade(&inbox));
+        inbox
     }
 
     fn route(&self, name: &Name, receiver: &mut Receiver) -> Result<Route, Undelivered> {
@@ -426,10 +507,7 @@ impl Inbound {
         let Some(address) = self.address(&terminated.watched) else {
             return;
         };
-        let gone = self.link.peer.known.lock().remove(&address.to_string());
-        if let Some(gone) = gone {
-            gone.end();
-        }
+        self.link.peer.ended(&address.to_string());
     }
 }
 
@@ -457,6 +535,8 @@ enum Undelivered {
     /// The connection is closed.
     Rule(String),
     Busy,
+    /// Its asker did not wait for it to arrive.
+    GivenUp,
     Not(u8, String),
 }
 

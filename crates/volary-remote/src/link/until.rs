@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 use std::task::{Poll, Waker};
@@ -87,6 +88,24 @@ impl Closing {
         })
         .await
     }
+}
+
+/// What a future yields; `None` if it panicked, which a transport of the user's may.
+pub(crate) async fn contained<F: Future>(future: F) -> Option<F::Output> {
+    let mut future = Box::pin(future);
+    let ended = poll_fn(|task| {
+        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(task)));
+        match polled {
+            Ok(polled) => polled.map(Ok),
+            Err(panic) => Poll::Ready(Err(panic)),
+        }
+    })
+    .await;
+    // What was thrown, and what it left behind, may panic again.
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(future)));
+    ended
+        .map_err(|panic| drop(catch_unwind(AssertUnwindSafe(|| drop(panic)))))
+        .ok()
 }
 
 /// What a future yields within a time of the system's clock.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use prost::Message;
 use volary_core::{ActorStatus, Address, Passivation, RemoteError};
 use volary_wire::RemoteActor;
-use volary_wire::native::{Answer, Frame, Operation};
+use volary_wire::native::{Answer, Frame, Limits, Operation};
 
 use super::error::OperationError;
 use super::message::{
@@ -375,13 +375,26 @@ impl RemoteNode {
         if self.node == shared.node {
             let (status, payload) = match perform(shared, operation.as_str(), &payload) {
                 Served::Now(told) => told,
-                Served::Later(told) => told.await,
+                Served::Later(told) => {
+                    let told = link::within(&shared.system, shared.options.operation_timeout, told).await;
+                    // It was begun, and may still come to its end.
+                    told.ok_or_else(|| RemoteError::Unconfirmed {
+                        node: self.node.clone(),
+                    })?
+                }
             };
             let (correlation, status) = (0, status as u8);
             return Ok(Answer {
                 correlation,
                 status,
                 payload,
+            });
+        }
+        let limit = Limits::default().max_message - 1_024;
+        if payload.len() > limit {
+            return Err(RemoteError::Codec {
+                name: operation.as_str().to_owned(),
+                why: format!("it has {} bytes, and {limit} are allowed", payload.len()),
             });
         }
         let peer = shared
@@ -396,8 +409,13 @@ impl RemoteNode {
                     name: operation.as_str().into(),
                     payload: payload.clone(),
                 });
-                if peer.write_if_connected(&frame) {
+                // Asked on it before it could be lost: whoever closes it comes for those that were.
+                if let Some(epoch) = peer.write_if_connected(&frame) {
                     was_written = true;
+                    place.asked_on(epoch);
+                    if !peer.outbound.lock().is_on(epoch) {
+                        return None;
+                    }
                     return answer.await.ok();
                 }
                 drop(place);

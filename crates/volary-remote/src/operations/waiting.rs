@@ -9,6 +9,8 @@ use volary_wire::native::Answer;
 
 struct Asked {
     node: String,
+    /// The connection that it was asked on; `None` until it was.
+    epoch: Option<u64>,
     answer: oneshot::Sender<Answer>,
 }
 
@@ -30,7 +32,12 @@ impl Waiting {
         let correlation = self.last.fetch_add(1, Relaxed) + 1;
         let (answer, receiver) = oneshot::channel();
         let node = node.to_owned();
-        self.asked.lock().insert(correlation, Asked { node, answer });
+        let asked = Asked {
+            node,
+            epoch: None,
+            answer,
+        };
+        self.asked.lock().insert(correlation, asked);
         let waiting = self;
         (Place { waiting, correlation }, receiver)
     }
@@ -47,13 +54,23 @@ impl Waiting {
         }
     }
 
-    /// The connection is gone, and with it the answers that were to come by it.
-    pub(crate) fn lost(&self, node: &str) {
-        self.asked.lock().retain(|_, asked| asked.node != node);
+    /// The connection of this number is gone, and with it the answers that were to come by it.
+    pub(crate) fn lost(&self, node: &str, epoch: u64) {
+        let by_it = |asked: &Asked| asked.node == node && asked.epoch.is_some_and(|on| on <= epoch);
+        self.asked.lock().retain(|_, asked| !by_it(asked));
     }
 
     pub(crate) fn clear(&self) {
         self.asked.lock().clear();
+    }
+}
+
+impl Place<'_> {
+    /// It was asked on the connection of this number.
+    pub(super) fn asked_on(&self, epoch: u64) {
+        if let Some(asked) = self.waiting.asked.lock().get_mut(&self.correlation) {
+            asked.epoch = Some(epoch);
+        }
     }
 }
 
@@ -91,10 +108,13 @@ mod tests {
         let (place, _receiver) = waiting.expect("a:1");
         drop(place);
         assert!(waiting.asked.lock().is_empty());
-        let (_place, mut receiver) = waiting.expect("a:1");
-        waiting.lost("b:1");
+        let (place, mut receiver) = waiting.expect("a:1");
+        waiting.lost("a:1", 2);
+        place.asked_on(2);
+        waiting.lost("b:1", 2);
+        waiting.lost("a:1", 1);
         assert_eq!(receiver.try_recv(), Err(oneshot::error::TryRecvError::Empty));
-        waiting.lost("a:1");
+        waiting.lost("a:1", 2);
         assert_eq!(receiver.try_recv(), Err(oneshot::error::TryRecvError::Closed));
     }
 }

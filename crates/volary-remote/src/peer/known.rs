@@ -8,6 +8,13 @@ use volary_core::foreign::StandIn;
 /// After how many new ones it is looked for those that nobody refers to.
 const CROWD: usize = 4_096;
 
+/// Whether somebody here watches an actor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Watched {
+    Yes,
+    No,
+}
+
 #[derive(Default)]
 pub(crate) struct Known {
     by_address: BTreeMap<String, StandIn>,
@@ -50,11 +57,14 @@ impl Known {
         Some(gone)
     }
 
-    pub(crate) fn set_watched(&mut self, address: &str, watched: bool) {
-        if watched {
+    /// Notes whether somebody here watches the actor at `address` now.
+    pub(crate) fn look_who_watches(&mut self, address: &str) -> Watched {
+        if self.by_address.get(address).is_some_and(StandIn::is_watched) {
             self.watched.insert(address.to_owned());
+            Watched::Yes
         } else {
             self.watched.remove(address);
+            Watched::No
         }
     }
 
@@ -73,16 +83,23 @@ impl Known {
         std::mem::take(&mut self.by_address).into_values().collect()
     }
 
-    /// Takes out those that nobody refers to: two references to each are ours. Nothing is on its way to any of them.
-    pub(crate) fn take_unused(&mut self) -> Vec<StandIn> {
-        let unused: Vec<String> = self
+    /// Takes out those that nobody refers to: two references to each are ours, and one to those that have ended. `receivers` are those that something is on
+    /// its way to: they stay, or it could not be said to whom it was when it is lost.
+    pub(crate) fn take_unused(&mut self, receivers: impl FnOnce() -> BTreeSet<ActorId>) -> Vec<StandIn> {
+        let mut unused: Vec<(String, ActorId)> = self
             .by_address
             .iter()
             .filter(|(_, stand_in)| stand_in.has_ended() || stand_in.is_unused(2))
-            .map(|(address, _)| address.clone())
+            .map(|(address, stand_in)| (address.clone(), stand_in.id()))
             .collect();
-        let taken = unused.iter().filter_map(|address| self.remove(address)).collect();
-        self.ended.clear();
+        if unused.is_empty() && self.ended.is_empty() {
+            return Vec::new();
+        }
+        let receivers = receivers();
+        unused.retain(|(_, id)| !receivers.contains(id));
+        let taken = unused.iter().filter_map(|(address, _)| self.remove(address)).collect();
+        self.ended
+            .retain(|id, stand_in| receivers.contains(id) || !stand_in.is_unused(0));
         self.crowd = 2 * self.by_address.len();
         taken
     }

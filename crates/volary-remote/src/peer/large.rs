@@ -11,7 +11,8 @@ const PIECES_PER_BATCH: usize = 2;
 
 enum Large {
     Pieces {
-        place: u64,
+        place: Option<u64>,
+        length: usize,
         chunks: Chunks,
     },
     /// Without a place: not a message, but behind those that were written before it.
@@ -27,6 +28,9 @@ pub(super) struct LargeFrames {
     /// Places with frames in the queue.
     behind: BTreeMap<u64, usize>,
     transfer: u64,
+    /// How many bytes wait here, and how many of them are no messages.
+    bytes: usize,
+    other_bytes: usize,
 }
 
 impl LargeFrames {
@@ -43,22 +47,43 @@ impl LargeFrames {
         !self.behind.is_empty() && self.behind.contains_key(&place)
     }
 
+    /// How many bytes wait here.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// How many of them are no messages.
+    pub(super) fn other_bytes(&self) -> usize {
+        self.other_bytes
+    }
+
     /// A message, in pieces of `chunk` bytes if it is larger.
     pub(super) fn push(&mut self, place: u64, frame: Bytes, chunk: usize) {
         *self.behind.entry(place).or_default() += 1;
-        self.queue.push_back(if frame.len() > chunk {
-            self.transfer += 1;
-            let chunks = Chunks::new(self.transfer, frame, chunk);
-            Large::Pieces { place, chunks }
-        } else {
-            let place = Some(place);
-            Large::Whole { place, frame }
-        });
+        self.put(Some(place), frame, chunk);
     }
 
-    /// A frame that is no message.
+    /// A frame that is no message, as a whole.
     pub(super) fn push_other(&mut self, frame: Bytes) {
-        self.queue.push_back(Large::Whole { place: None, frame });
+        self.push_answer(frame, usize::MAX);
+    }
+
+    /// The same for a frame that may be in pieces.
+    pub(super) fn push_answer(&mut self, frame: Bytes, chunk: usize) {
+        self.other_bytes += frame.len();
+        self.put(None, frame, chunk);
+    }
+
+    fn put(&mut self, place: Option<u64>, frame: Bytes, chunk: usize) {
+        let length = frame.len();
+        self.bytes += length;
+        self.queue.push_back(if length > chunk {
+            self.transfer += 1;
+            let chunks = Chunks::new(self.transfer, frame, chunk);
+            Large::Pieces { place, length, chunks }
+        } else {
+            Large::Whole { place, frame }
+        });
     }
 
     /// Writes what goes with one batch.
@@ -75,24 +100,28 @@ impl LargeFrames {
         let Some(large) = self.queue.front_mut() else {
             return false;
         };
-        let (place, over) = match large {
+        let (place, length, over) = match large {
             Large::Whole { place, frame } => {
                 out.extend_from_slice(frame);
-                (*place, true)
+                (*place, frame.len(), true)
             }
-            Large::Pieces { place, chunks } => {
+            Large::Pieces { place, length, chunks } => {
                 let more = chunks.write_next(out).unwrap_or(false);
-                (Some(*place), !more)
+                (*place, *length, !more)
             }
         };
         if over {
             self.queue.pop_front();
-            if let Some(place) = place
-                && let Some(count) = self.behind.get_mut(&place)
-            {
-                *count -= 1;
-                if *count == 0 {
-                    self.behind.remove(&place);
+            self.bytes -= length;
+            match place {
+                None => self.other_bytes -= length,
+                Some(place) => {
+                    if let Some(count) = self.behind.get_mut(&place) {
+                        *count -= 1;
+                        if *count == 0 {
+                            self.behind.remove(&place);
+                        }
+                    }
                 }
             }
         }
@@ -103,5 +132,7 @@ impl LargeFrames {
     pub(super) fn clear(&mut self) {
         self.queue.clear();
         self.behind.clear();
+        self.bytes = 0;
+        self.other_bytes = 0;
     }
 }

@@ -79,6 +79,11 @@ impl Ledger {
         Some(sent)
     }
 
+    /// Those to whom something is on its way.
+    pub(super) fn receivers(&self) -> impl Iterator<Item = ActorId> {
+        self.sent.iter().filter(|sent| !sent.settled).map(|sent| sent.receiver)
+    }
+
     /// Everything that is not settled; nothing is on its way then.
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = Sent> + use<> {
         let Ledger { sent, .. } = std::mem::take(self);

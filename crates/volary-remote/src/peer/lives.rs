@@ -27,6 +27,11 @@ impl Lives {
         self.over.contains(&incarnation)
     }
 
+    /// Whether there is one that is not to be spoken to again.
+    pub(crate) fn has_ended(&self) -> bool {
+        !self.over.is_empty()
+    }
+
     /// This one is spoken to from now on; which one is over by that.
     pub(crate) fn begin(&mut self, incarnation: u64) -> Option<u64> {
         let before = std::mem::replace(&mut self.present, incarnation);

@@ -4,6 +4,7 @@
 mod known;
 mod large;
 mod ledger;
+mod line;
 mod lives;
 mod lost;
 mod names;
@@ -19,7 +20,7 @@ use volary_core::foreign::StandIn;
 use volary_core::{Address, DeadReason, RemoteError};
 use volary_wire::native::Frame;
 
-pub(crate) use known::Known;
+pub(crate) use known::{Known, Watched};
 use lives::Lives;
 pub(crate) use lost::Lost;
 pub(crate) use outbound::{Batch, Outbound, Shipment};
@@ -42,6 +43,8 @@ pub(crate) struct Peer {
     pub(crate) room: Notify,
     /// Something happened that whoever keeps the connection should look at.
     pub(crate) look: Notify,
+    /// Senders that wait for room.
+    line: line::Line,
     lives: Mutex<Lives>,
     /// How often all that was known here was forgotten; changes under the locks of `outbound` and `known`.
     pub(crate) generation: AtomicU64,
@@ -70,6 +73,7 @@ pub(crate) struct Counters {
     pub(crate) refused: AtomicU64,
     pub(crate) connections: AtomicU64,
     pub(crate) forbidden: AtomicU64,
+    pub(crate) breaches: AtomicU64,
     pub(crate) bytes_written: AtomicU64,
     pub(crate) bytes_read: AtomicU64,
 }
@@ -113,6 +117,8 @@ pub struct PeerReading {
     pub forbidden: u64,
     /// How many connections there were.
     pub connections: u64,
+    /// How many of these were closed because what came on them broke a rule.
+    pub breaches: u64,
     /// How the bytes of the connection are made fewer.
     pub compression: Option<Compression>,
     /// Bytes that were written to connections, as they travel but for TLS.
@@ -131,6 +137,7 @@ impl Peer {
             to_write: Notify::new(),
             room: Notify::new(),
             look: Notify::new(),
+            line: line::Line::default(),
             lives: Mutex::default(),
             generation: AtomicU64::new(0),
             expected: AtomicU64::new(0),
@@ -169,16 +176,20 @@ impl Peer {
         Some(stand_in)
     }
 
-    /// Lets go of stand-ins that nobody refers to.
+    /// Lets go of stand-ins that nobody refers to, and nothing is on its way to. Both locks are held, so that nothing is
+    /// sent to one that is being let go.
     pub(crate) fn sweep(&self) {
-        if self.outbound.lock().is_settled() {
-            let unused = self.known.lock().take_unused();
-            unused.iter().for_each(StandIn::end);
-        }
+        let unused = {
+            let outbound = self.outbound.lock();
+            self.known.lock().take_unused(|| outbound.receivers())
+        };
+        unused.iter().for_each(StandIn::end);
     }
 
-    /// Whether nobody here speaks with it, nor it with anybody here.
+    /// Whether nobody here speaks with it, nor it with anybody here, and there is no life of it that must not be spoken to
+    /// again.
     pub(crate) fn is_idle(&self) -> bool {
+        self.sweep();
         {
             let outbound = self.outbound.lock();
             if self.expected.load(Acquire) > 0
@@ -189,7 +200,7 @@ impl Peer {
                 return false;
             }
         }
-        self.known.lock().len() == 0
+        self.known.lock().len() == 0 && !self.lives.lock().has_ended()
     }
 
     /// Somebody waits for a connection although nothing is to be sent yet.
@@ -204,14 +215,13 @@ impl Peer {
         self.to_write.notify_one();
     }
 
-    /// The same; false if there is no connection.
-    pub(crate) fn write_if_connected(&self, frame: &Frame) -> bool {
+    /// The same; the number of the connection, if there is one.
+    pub(crate) fn write_if_connected(&self, frame: &Frame) -> Option<u64> {
         let mut outbound = self.outbound.lock();
-        let connected = outbound.is_connected();
-        outbound.write_in_order(frame);
+        let epoch = outbound.write_if_connected(frame);
         drop(outbound);
         self.to_write.notify_one();
-        connected
+        epoch
     }
 
     /// The same, on a connection that is made for it if there is none.
@@ -232,17 +242,32 @@ impl Peer {
             self.shared.publish(PeerEvent::Quarantined { node, incarnation });
         }
         self.counters.connections.fetch_add(1, Relaxed);
-        let watched = self.known.lock().watched();
-        let epoch = {
+        let (epoch, lost) = {
             let mut outbound = self.outbound.lock();
-            let epoch = outbound.connect();
-            for address in watched {
+            let connected = outbound.connect();
+            // Under the same lock: who begins to watch is among them, or finds the connection.
+            for address in self.known.lock().watched() {
                 outbound.write_in_order(&crate::outlet::watch_frame(&address));
             }
-            epoch
+            connected
         };
+        self.report(lost);
         self.to_write.notify_one();
         epoch
+    }
+
+    /// Somebody here has begun, or ceased, to watch an actor there.
+    pub(crate) fn watch_changed(&self, address: &str) {
+        let mut outbound = self.outbound.lock();
+        // Not what this caller did, but what is so now: another may have done the opposite, and was faster here.
+        let watched = self.known.lock().look_who_watches(address);
+        outbound.write_in_order(&match watched {
+            Watched::Yes => crate::outlet::watch_frame(address),
+            Watched::No => crate::outlet::unwatch_frame(address),
+        });
+        drop(outbound);
+        self.to_write.notify_one();
+        self.look.notify_one();
     }
 
     /// Whether a caller of this incarnation is, or may be, the one that is spoken to: an older one is not spoken to
@@ -288,6 +313,16 @@ impl Peer {
         };
         self.report(lost);
         known.iter().for_each(StandIn::end);
+        self.call_all();
+    }
+
+    /// An actor there has ended.
+    pub(crate) fn ended(&self, address: &str) {
+        let gone = self.known.lock().remove(address);
+        if let Some(gone) = gone {
+            gone.end();
+            self.call_all();
+        }
     }
 
     /// Nothing goes there any more.
@@ -323,6 +358,7 @@ impl Peer {
                 reply.lost(error);
             }
         }
+        self.made_room();
     }
 
     pub(crate) fn read(&self) -> PeerReading {
@@ -343,6 +379,7 @@ impl Peer {
             received: count(&self.counters.received),
             refused: count(&self.counters.refused),
             connections: count(&self.counters.connections),
+            breaches: count(&self.counters.breaches),
             forbidden: count(&self.counters.forbidden),
             compression: *self.compression.lock(),
             bytes_written: count(&self.counters.bytes_written),

@@ -6,14 +6,16 @@
 //! a pair survives. While there is no connection names stand in full, since numbers belong to a connection.
 
 use std::any::TypeId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
 use bytes::BytesMut;
 use hashbrown::HashMap;
 use volary_core::foreign::{Parcel, PendingReply, Undeliverable};
 use volary_core::{ActorId, DeadReason};
-use volary_wire::native::{Confirm, Frame, FrameWriter, Head, Intern, InternSpace, Metadata, NameRef};
+use volary_wire::native::{
+    Confirm, Frame, FrameKind, FrameWriter, Head, Intern, InternSpace, Limits, Metadata, NameRef,
+};
 use volary_wire::{MessageEntry, SendEncodeError};
 
 use super::large::LargeFrames;
@@ -58,6 +60,13 @@ impl Batch {
     }
 }
 
+/// The peer said something that cannot be true. Its connection is to be closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Breach {
+    #[error("it speaks of a message that it was not sent")]
+    NotSent,
+}
+
 pub(crate) struct Outbound {
     /// The number of the connection; counts up.
     epoch: u64,
@@ -67,6 +76,10 @@ pub(crate) struct Outbound {
     /// Before everything else: never charged, and in no order with messages.
     first: BytesMut,
     ready: BytesMut,
+    /// How many bytes of that are answers, which the peer decides on, and not this node.
+    answers: usize,
+    /// A batch is being written.
+    writing: bool,
     large: LargeFrames,
     names: Names,
     sequence: u64,
@@ -91,6 +104,8 @@ impl Outbound {
             wanted: false,
             first: BytesMut::new(),
             ready: BytesMut::new(),
+            answers: 0,
+            writing: false,
             large: LargeFrames::default(),
             names: Names::new(),
             sequence: 0,
@@ -123,6 +138,29 @@ impl Outbound {
         self.ledger.under_way() == 0 && self.asks.is_empty()
     }
 
+    /// Those to whom something is on its way.
+    pub(crate) fn receivers(&self) -> BTreeSet<ActorId> {
+        self.ledger.receivers().collect()
+    }
+
+    /// How many more messages there is room for. When nothing is taken any more, everybody may hear so.
+    pub(crate) fn room(&self) -> u64 {
+        if self.closed {
+            u64::MAX
+        } else if self.is_full() {
+            0
+        } else {
+            self.window - self.ledger.under_way()
+        }
+    }
+
+    /// What is kept until it is confirmed has a bound, and what is not written yet: a peer may confirm early.
+    fn is_full(&self) -> bool {
+        self.ledger.under_way() >= self.window
+            || self.ledger.bytes() >= self.most_bytes
+            || self.ready.len() + self.large.bytes() >= self.most_bytes
+    }
+
     /// A connection is wanted, although nothing is to be sent yet.
     pub(crate) fn want_connection(&mut self) {
         self.wanted = true;
@@ -138,7 +176,7 @@ impl Outbound {
         if self.closed {
             return Err(Undeliverable::Gone);
         }
-        if self.ledger.under_way() >= self.window || self.ledger.bytes() >= self.most_bytes {
+        if self.is_full() {
             return Err(Undeliverable::Full);
         }
         let idle = self.ready.is_empty() && self.large.is_empty();
@@ -304,6 +342,16 @@ impl Outbound {
         };
         self.write_head(parcel, shipment, &head)?;
         let frame = self.ready.split_off(start).freeze();
+        let (length, limit) = (frame.len() - 4, Limits::default().max_message);
+        if length > limit {
+            tracing::error!(
+                message = parcel.type_name(),
+                length,
+                limit,
+                "a message is too large for other nodes"
+            );
+            return Err(Undeliverable::Unsendable);
+        }
         self.large.push(shipment.place, frame, self.chunk);
         Ok(())
     }
@@ -326,6 +374,12 @@ impl Outbound {
         }
     }
 
+    /// The same; the number of the connection, if there is one.
+    pub(crate) fn write_if_connected(&mut self, frame: &Frame) -> Option<u64> {
+        self.write_in_order(frame);
+        self.connected.then_some(self.epoch)
+    }
+
     /// The same; without a connection it waits for one, if there is room.
     pub(crate) fn write_in_time(&mut self, frame: &Frame) {
         if self.connected || (!self.closed && self.ready.len() < self.most_bytes) {
@@ -334,12 +388,19 @@ impl Outbound {
     }
 
     fn write_behind(&mut self, frame: &Frame) {
-        if self.large.is_empty() {
-            return put(&mut self.ready, frame);
+        let start = self.ready.len();
+        put(&mut self.ready, frame);
+        let length = self.ready.len() - start;
+        let is_answer = matches!(frame, Frame::Answer(_));
+        if length > self.chunk && (is_answer || matches!(frame, Frame::Operation(_))) {
+            let frame = self.ready.split_off(start).freeze();
+            self.large.push_answer(frame, self.chunk);
+        } else if !self.large.is_empty() {
+            let frame = self.ready.split_off(start).freeze();
+            self.large.push_other(frame);
+        } else if is_answer {
+            self.answers += length;
         }
-        let mut out = BytesMut::new();
-        put(&mut out, frame);
-        self.large.push_other(out.freeze());
     }
 
     /// Whether the connection of this number is the present one.
@@ -354,10 +415,13 @@ impl Outbound {
         }
     }
 
-    /// Lets `write` add frames before everything that waits.
-    pub(crate) fn answer(&mut self, write: impl FnOnce(&mut BytesMut)) {
-        if self.connected {
-            write(&mut self.first);
+    /// Writes the answer to an ask before everything that waits, or in pieces beside it if it is large.
+    pub(crate) fn answer(&mut self, frame: &[u8]) {
+        if !self.connected {
+        } else if frame.len() > self.chunk {
+            self.large.push_answer(frame.to_vec().into(), self.chunk);
+        } else {
+            self.first.extend_from_slice(frame);
         }
     }
 
@@ -371,34 +435,53 @@ impl Outbound {
         if !self.connected || epoch != self.epoch {
             return spare;
         }
+        self.answers = 0;
         std::mem::swap(&mut spare.first, &mut self.first);
         std::mem::swap(&mut spare.rest, &mut self.ready);
         self.large.write_pieces(&mut spare.rest);
         spare.sequence = self.sequence;
         self.written = self.sequence;
+        self.writing = !spare.is_empty();
         spare
     }
 
     /// Whether so much waits to be written that nothing more should be heard, which would only bring more to say: what
     /// answers and tells of ends is not charged to anybody else.
     pub(crate) fn is_overfull(&self) -> bool {
-        self.first.len() > self.most_bytes
+        self.first.len() + self.answers + self.large.other_bytes() > self.most_bytes
             || self.ready.len() > 2 * self.most_bytes
             || self.large.len() as u64 > 2 * self.window
     }
 
-    /// Whether there is more to write at once.
+    /// Whether there is anything that was not written to its end.
     pub(crate) fn has_more(&self) -> bool {
-        !self.first.is_empty() || !self.ready.is_empty() || !self.large.is_empty()
+        self.writing || !self.first.is_empty() || !self.ready.is_empty() || !self.large.is_empty()
     }
 
-    /// The peer says which messages have left their mailboxes; how many these are.
-    pub(crate) fn confirm(&mut self, confirm: &Confirm) -> u64 {
-        self.ledger.confirm(confirm)
+    /// The peer says on the connection `epoch` which messages have left their mailboxes; how many these are.
+    pub(crate) fn confirm(&mut self, epoch: u64, confirm: &Confirm) -> Result<u64, Breach> {
+        if !self.is_on(epoch) {
+            return Ok(0);
+        }
+        let last = confirm.beyond().last().map_or(confirm.up_to, |run| *run.end());
+        if last > self.written {
+            return Err(Breach::NotSent);
+        }
+        Ok(self.ledger.confirm(confirm))
     }
 
-    /// The receiver of this message had too much mail.
-    pub(crate) fn busy(&mut self, sequence: u64) -> Option<Lost> {
+    /// The receiver of this message had too much mail, it says on the connection `epoch`.
+    pub(crate) fn busy(&mut self, epoch: u64, sequence: u64) -> Result<Option<Lost>, Breach> {
+        if !self.is_on(epoch) {
+            return Ok(None);
+        }
+        if sequence > self.written {
+            return Err(Breach::NotSent);
+        }
+        Ok(self.refused(sequence))
+    }
+
+    fn refused(&mut self, sequence: u64) -> Option<Lost> {
         let sent = self.ledger.settle(sequence)?;
         let (receiver, sender, type_name, correlation) = (sent.receiver, sent.sender, sent.type_name, sent.correlation);
         let reply = self.asks.remove(&correlation).map(|asked| asked.reply);
@@ -432,14 +515,40 @@ impl Outbound {
         unwanted
     }
 
-    /// A connection was made; its number.
-    pub(crate) fn connect(&mut self) -> u64 {
+    /// A connection was made; its number, and what is lost by that. One that there was is over, even if whoever closes
+    /// it has not come here yet: what was written for it means something else on the next.
+    pub(crate) fn connect(&mut self) -> (u64, Vec<Lost>) {
+        let mut lost = self.disconnect(self.epoch);
+        lost.extend(self.take_given_up());
         self.epoch += 1;
         self.connected = true;
         self.wanted = false;
         self.names = Names::new();
         self.first.clear();
-        self.epoch
+        (self.epoch, lost)
+    }
+
+    /// Takes out the asks that have waited for a connection longer than their askers: they are not to be handled after
+    /// their deadline. Their numbers stay unused.
+    fn take_given_up(&mut self) -> Vec<Lost> {
+        let unwanted = |(correlation, asked): (&u64, &Asked)| (!asked.reply.is_wanted()).then_some(*correlation);
+        let given_up: BTreeSet<u64> = self.asks.iter().filter_map(unwanted).collect();
+        if given_up.is_empty() {
+            return Vec::new();
+        }
+        let mut lost = Vec::new();
+        let waiting = std::mem::take(&mut self.ready);
+        for frame in frames(&waiting) {
+            let expired = asked(frame).filter(|(_, correlation)| given_up.contains(correlation));
+            match expired.and_then(|(sequence, _)| self.refused(sequence)) {
+                Some(expired) => lost.push(Lost {
+                    reason: DeadReason::Expired,
+                    ..expired
+                }),
+                None => self.ready.extend_from_slice(frame),
+            }
+        }
+        lost
     }
 
     /// The connection `epoch` is gone.
@@ -481,6 +590,8 @@ impl Outbound {
         self.wanted = false;
         self.first.clear();
         self.ready.clear();
+        self.answers = 0;
+        self.writing = false;
         self.large.clear();
         // Each connection counts from 1, so that the other side knows what it has not got yet.
         self.sequence = 0;
@@ -509,6 +620,33 @@ impl Outbound {
     }
 }
 
+/// The frames in a buffer, one after the other.
+fn frames(mut left: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let length = u32::from_be_bytes(*left.first_chunk()?) as usize;
+        let (frame, rest) = left.split_at_checked(4 + length)?;
+        left = rest;
+        Some(frame)
+    })
+}
+
+/// Sequence and correlation of a frame that is an ask.
+fn asked(frame: &[u8]) -> Option<(u64, u64)> {
+    let (&kind, fields) = frame.get(4..)?.split_first()?;
+    if kind != FrameKind::Ask as u8 {
+        return None;
+    }
+    let (sequence, fields) = number(fields.get(1..)?)?;
+    Some((sequence, number(fields)?.0))
+}
+
+fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let last = bytes.iter().take(10).position(|byte| byte & 0x80 == 0)?;
+    let (number, rest) = bytes.split_at_checked(last + 1)?;
+    let add = |value, (place, byte): (usize, &u8)| value | u64::from(byte & 0x7f) << (7 * place);
+    Some((number.iter().enumerate().fold(0, add), rest))
+}
+
 fn put(out: &mut BytesMut, frame: &Frame) {
     if let Err(error) = FrameWriter::new(out).frame(frame) {
         tracing::error!(%error, "a frame of our own is too large");
@@ -518,4 +656,51 @@ fn put(out: &mut BytesMut, frame: &Frame) {
 /// A message that cannot be written is the program's mistake, and is said so.
 fn report_unsendable(parcel: &Parcel<'_>, error: &SendEncodeError) {
     tracing::error!(message = parcel.type_name(), %error, "a message cannot be sent to another node");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r3_nothing_that_was_written_for_one_connection_goes_to_the_next() {
+        let mut outbound = Outbound::new(&RemoteOptions::new());
+        let (first, _) = outbound.connect();
+        outbound.write_in_order(&Frame::Heartbeat { nonce: 1 });
+        assert!(outbound.has_more());
+        // Whoever closes the first has not come yet.
+        let (second, _) = outbound.connect();
+        assert!(!outbound.has_more());
+        outbound.write_in_order(&Frame::Heartbeat { nonce: 2 });
+        outbound.disconnect(first);
+        assert!(outbound.is_on(second) && outbound.has_more());
+    }
+
+    #[test]
+    fn r8_what_the_last_connection_said_does_not_count_on_the_next() {
+        let mut outbound = Outbound::new(&RemoteOptions::new());
+        let (first, _) = outbound.connect();
+        outbound.connect();
+        let confirm = Confirm::new(9, &[]).unwrap_or_else(|| unreachable!("no ranges"));
+        assert_eq!(outbound.confirm(first, &confirm), Ok(0));
+        assert_eq!(outbound.confirm(first + 1, &confirm), Err(Breach::NotSent));
+        assert!(outbound.busy(first + 1, 1).is_err());
+    }
+
+    #[test]
+    fn asks_are_found_among_frames() {
+        let mut out = BytesMut::new();
+        put(&mut out, &Frame::Heartbeat { nonce: 300 });
+        let head = Head {
+            sequence: 300,
+            receiver: NameRef::Id(1),
+            sender: None,
+            type_name: NameRef::Id(1),
+            codec: volary_wire::CodecId::PROTO,
+            metadata: None,
+        };
+        let _ = FrameWriter::new(&mut out).ask(70_000, &head, |_| Ok::<(), ()>(()));
+        let found: Vec<_> = frames(&out).map(asked).collect();
+        assert_eq!(found, [None, Some((300, 70_000))]);
+    }
 }
