@@ -8,6 +8,8 @@
     reason = "each file uses its part, in tests only"
 )]
 
+pub mod stranger;
+
 use std::future::IntoFuture;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -106,6 +108,18 @@ impl Desk {
     /// Not for other nodes.
     pub fn secret(&mut self) -> u64 {
         7
+    }
+}
+
+/// Answers nobody, and forgets nobody.
+#[derive(Default)]
+pub struct Hoarder(Vec<ReplyTo<u64>>);
+
+#[actor(kind = "test.Hoarder", remote(Hoard))]
+impl Hoarder {
+    #[message(remote = "test.Hoard", codec = postcard, derive(Serialize, Deserialize))]
+    pub fn hoard(&mut self, reply: ReplyTo<u64>) {
+        self.0.push(reply);
     }
 }
 
