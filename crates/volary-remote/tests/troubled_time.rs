@@ -1,0 +1,184 @@
+//! S3, R7, R8: deadlines, clocks and lives of nodes, in the simulator.
+#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
+
+mod common;
+
+use std::time::Duration;
+
+use common::{Desk, Echo, Log, Note, desk};
+use serde::{Deserialize, Serialize};
+use volary::prelude::*;
+use volary_core::{Address, DeadLetter, DeadReason};
+use volary_remote::{PeerReading, Remote, RemoteOptions};
+use volary_testkit::Sim;
+use volary_testkit::sim::{Clock, Link};
+
+const MS: Duration = Duration::from_millis(1);
+
+struct Guard(Log);
+
+#[actor(kind = "test.Guard", remote(HowLong))]
+impl Guard {
+    fn look_after(&mut self, who: ActorRef<Desk>, ctx: &mut Context<Self>) {
+        ctx.watch(&who);
+    }
+
+    /// Notes how long what it does may take.
+    #[message(remote = "test.HowLong", codec = postcard, derive(Serialize, Deserialize))]
+    fn how_long(&mut self, ctx: &mut Context<Self>) {
+        self.0
+            .push(format!("{:?}", ctx.time_left().map(|left| left.as_secs_f64().ceil())));
+    }
+
+    #[handles]
+    fn terminated(&mut self, gone: Terminated) {
+        self.0.push(format!("gone {}", gone.path()));
+    }
+}
+
+/// Passes the question on with a tell, under the deadline of whoever asked.
+struct Clerk(ActorRef<Guard>);
+
+#[actor]
+impl Clerk {
+    fn inquire(&mut self) {
+        self.0.tell(HowLong).unwrap();
+    }
+}
+
+struct Place {
+    system: ActorSystem,
+    remote: Remote,
+    log: Log,
+}
+
+async fn start(sim: &Sim, name: &str) -> Place {
+    let options = RemoteOptions::new()
+        .connect_timeout(2_000 * MS)
+        .backoff_first(100 * MS)
+        .backoff_most(1_000 * MS)
+        .heartbeat(500 * MS)
+        .silence(2_000 * MS)
+        .lost_after(30_000 * MS);
+    let node = sim.node(name);
+    let system = node.start().await;
+    let builder = Remote::builder().kind::<Desk>().kind::<Guard>().options(options);
+    let remote = builder
+        .transport(node.transport())
+        .start(&system, &format!("{name}:1"))
+        .await
+        .unwrap();
+    let log = Log::default();
+    system.spawn(desk(&log)).named("desk").await.unwrap();
+    Place { system, remote, log }
+}
+
+impl Place {
+    fn far<T: volary_core::Target>(&self, name: &str, who: &str) -> ActorRef<T> {
+        let address: Address = format!("volary://{name}@{name}:1/user/{who}").parse().unwrap();
+        self.remote.actor(&address).unwrap()
+    }
+
+    fn reading(&self) -> PeerReading {
+        self.remote.peers().remove(0)
+    }
+
+    async fn guard(&self) -> ActorRef<Guard> {
+        let log = self.log.clone();
+        self.system
+            .spawn(move || Guard(log.clone()))
+            .named("guard")
+            .await
+            .unwrap()
+    }
+}
+
+async fn until(sim: &Sim, what: &str, condition: impl Fn() -> bool) {
+    let end = sim.now() + Duration::from_secs(90);
+    while !condition() {
+        assert!(sim.now() < end, "never came: {what}");
+        sim.sleep(10 * MS).await;
+    }
+}
+
+#[test]
+fn s3_an_ask_that_waited_too_long_for_a_connection_is_not_handled() {
+    Sim::check(30, |sim| async move {
+        let (one, other) = (start(&sim, "one").await, start(&sim, "other").await);
+        let far: ActorRef<Desk> = one.far("other", "desk");
+        let dead = one.system.events().subscribe::<DeadLetter>();
+        sim.partition(&[&sim.node("one")]);
+        let late = far.ask(Note { number: 1 }).timeout(1_000 * MS).await;
+        assert!(matches!(late, Err(AskError::Timeout { .. })), "{late:?}");
+        far.tell(Note { number: 2 }).unwrap();
+        sim.heal();
+        assert_eq!(far.ask(Note { number: 3 }).timeout(20_000 * MS).await.unwrap(), 2);
+        assert_eq!(other.log.all(), ["2", "3"]);
+        assert_eq!(dead.next().await.unwrap().reason(), DeadReason::Expired);
+        until(&sim, "the receipts", || one.reading().under_way == 0).await;
+        let books = one.reading();
+        assert_eq!((books.sent, books.confirmed, books.unreachable), (3, 2, 1), "{books:?}");
+    });
+}
+
+#[test]
+fn r7_the_time_that_is_left_travels_with_a_tell() {
+    Sim::check(20, |sim| async move {
+        let (one, other) = (start(&sim, "one").await, start(&sim, "other").await);
+        other.guard().await;
+        let guard = one.far("other", "guard");
+        let clerk = one.system.spawn(move || Clerk(guard.clone())).await.unwrap();
+        clerk.ask(Inquire).timeout(7_000 * MS).await.unwrap();
+        until(&sim, "the note", || other.log.len() == 1).await;
+        assert_eq!(other.log.all(), ["Some(7.0)"]);
+    });
+}
+
+#[test]
+fn r8_a_node_whose_clock_was_set_back_between_two_lives_is_spoken_to() {
+    Sim::check(30, |sim| async move {
+        let (one, other) = (start(&sim, "one").await, start(&sim, "other").await);
+        let guard = one.guard().await;
+        guard
+            .ask(LookAfter {
+                who: one.far("other", "desk"),
+            })
+            .await
+            .unwrap();
+        let to_one: ActorRef<Desk> = other.far("one", "desk");
+        to_one.ask(Note { number: 1 }).await.unwrap();
+        sim.node("other").crash();
+        sim.node("other")
+            .set_clock(Clock::true_time().behind(Duration::from_secs(3_600)));
+        sim.node("other").restart().await;
+        let other = start(&sim, "other").await;
+        let to_one: ActorRef<Desk> = other.far("one", "desk");
+        to_one.ask(Note { number: 2 }).timeout(60_000 * MS).await.unwrap();
+        // The end of the former life was heard, once.
+        until(&sim, "the end", || one.log.len() == 3).await;
+        let mut heard = one.log.all();
+        heard.sort();
+        assert_eq!(heard, ["1", "2", "gone /user/desk"]);
+        let back: ActorRef<Desk> = one.far("other", "desk");
+        assert_eq!(back.ask(Note { number: 3 }).await.unwrap(), 1);
+    });
+}
+
+#[test]
+fn s12_what_was_told_last_still_goes_out_when_a_node_stops() {
+    Sim::check(30, |sim| async move {
+        let (one, other) = (start(&sim, "one").await, start(&sim, "other").await);
+        let far: ActorRef<Desk> = one.far("other", "desk");
+        far.ask(Note { number: 0 }).await.unwrap();
+        sim.set_network(Link::default().bytes_per_second(100_000));
+        let bytes = (0..20_000_u32)
+            .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
+            .collect();
+        far.tell(Echo { bytes }).unwrap();
+        far.tell(Note { number: 1 }).unwrap();
+        // It is being written when the node stops.
+        sim.sleep(20 * MS).await;
+        one.system.stop().await.unwrap();
+        until(&sim, "the last", || other.log.len() == 2).await;
+    });
+}
