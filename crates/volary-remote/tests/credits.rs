@@ -1,5 +1,9 @@
 //! R3, R8: credits return whatever becomes of a message, so that one actor never stalls an association.
-#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that meets an error fails, and runs what it needs"
+)]
 
 mod common;
 
@@ -16,7 +20,7 @@ fn reading(node: &Node) -> PeerReading {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r3_an_actor_that_is_stuck_does_not_stall_the_others() {
-    let options = options().window(2_048).receiver_share(1_000);
+    let options = options().window(2_048).receiver_share(2_048);
     let one = Node::start("one", builder().options(options.clone())).await;
     let other = Node::start("other", builder().options(options)).await;
     let stuck = other.desk("stuck").await;

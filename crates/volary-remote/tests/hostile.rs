@@ -1,5 +1,9 @@
 //! S20, R8: what a peer that keeps no rule can make a node hold, wait for or believe.
-#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that meets an error fails, and runs what it needs"
+)]
 
 mod common;
 

@@ -1,5 +1,9 @@
 //! S11, R3: what panics in a transport or codec of the user's costs an attempt or a connection, never the association.
-#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that meets an error fails, and runs what it needs"
+)]
 
 mod common;
 

@@ -1,5 +1,9 @@
 //! R3: `send` waits for room on the way to another node as it does for room in a mailbox.
-#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that meets an error fails, and runs what it needs"
+)]
 
 mod common;
 
