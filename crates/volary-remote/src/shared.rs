@@ -184,9 +184,7 @@ impl Shared {
             if peers.len() < most {
                 return true;
             }
-            // Whoever dials it has one of the two. Nobody else can get one while the lock is held.
-            let is_idle = |peer: &Arc<Peer>| Arc::strong_count(peer) <= 2 && peer.is_idle();
-            peers.extract_if(.., |_, peer| is_idle(peer)).collect()
+            peers.extract_if(.., |_, peer| peer.is_idle()).collect()
         };
         for (node, peer) in idle {
             let _turn = self.adopting.lock();

@@ -16,10 +16,7 @@ enum Large {
         chunks: Chunks,
     },
     /// Without a place: not a message, but behind those that were written before it.
-    Whole {
-        place: Option<u64>,
-        frame: Bytes,
-    },
+    Whole { place: Option<u64>, frame: Bytes },
 }
 
 #[derive(Default)]
