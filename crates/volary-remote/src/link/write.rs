@@ -36,7 +36,7 @@ pub(super) async fn write(link: Arc<Link>, mut writer: Writer, mut squeeze: Opti
         let written = link.closing().or(async {
             let written = match &mut squeeze {
                 None => {
-                    let mut bytes = (&batch.first[..]).chain(&batch.rest[..]);
+                    let mut bytes = batch.bytes();
                     let length = bytes.remaining();
                     while bytes.has_remaining() {
                         if writer.write_buf(&mut bytes).await? == 0 {
@@ -69,10 +69,7 @@ pub(super) async fn write(link: Arc<Link>, mut writer: Writer, mut squeeze: Opti
 /// Writes a batch with one flush at its end; how many bytes it became.
 async fn write_squeezed(link: &Link, squeeze: &mut Squeeze, writer: &mut Writer, batch: &Batch) -> io::Result<usize> {
     let mut length = 0;
-    for piece in [&batch.first, &batch.rest]
-        .into_iter()
-        .flat_map(|part| part.chunks(SQUEEZED_AT_ONCE))
-    {
+    for piece in batch.parts().flat_map(|part| part.chunks(SQUEEZED_AT_ONCE)) {
         squeeze.write(piece).map_err(io::Error::other)?;
         if piece.len() == SQUEEZED_AT_ONCE {
             length += squeeze.squeezed().len();

@@ -8,6 +8,8 @@ use volary_wire::native::Chunks;
 
 /// How much of a large frame goes with one batch, beside everything else.
 const PIECES_PER_BATCH: usize = 2;
+/// What a piece begins with: length, kind, flags and three numbers.
+const HEAD: usize = 4 + 2 + 3 * 10;
 
 enum Large {
     Pieces {
@@ -83,8 +85,8 @@ impl LargeFrames {
         });
     }
 
-    /// Writes what goes with one batch.
-    pub(super) fn write_pieces(&mut self, out: &mut BytesMut) {
+    /// Takes what goes with one batch, in parts: large ones are not copied to stand behind the others.
+    pub(super) fn take_pieces(&mut self, out: &mut Vec<Bytes>) {
         for _ in 0..PIECES_PER_BATCH {
             if !self.next_piece(out) {
                 break;
@@ -93,18 +95,21 @@ impl LargeFrames {
     }
 
     /// One piece of what is large; false if there is none.
-    fn next_piece(&mut self, out: &mut BytesMut) -> bool {
+    fn next_piece(&mut self, out: &mut Vec<Bytes>) -> bool {
         let Some(large) = self.queue.front_mut() else {
             return false;
         };
         let (place, length, over) = match large {
             Large::Whole { place, frame } => {
-                out.extend_from_slice(frame);
+                out.push(frame.clone());
                 (*place, frame.len(), true)
             }
             Large::Pieces { place, length, chunks } => {
-                let more = chunks.write_next(out).unwrap_or(false);
-                (*place, *length, !more)
+                let mut head = BytesMut::with_capacity(HEAD);
+                if let Ok(Some(payload)) = chunks.write_next_head(&mut head) {
+                    out.extend([head.freeze(), payload]);
+                }
+                (*place, *length, chunks.is_empty())
             }
         };
         if over {

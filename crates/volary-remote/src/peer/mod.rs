@@ -1,6 +1,7 @@
 //! The association with one peer: what is on its way there, and which of its actors are known here. It outlives its
 //! connections, which are [links](crate::link).
 
+mod batch;
 mod known;
 mod large;
 mod ledger;
@@ -20,10 +21,11 @@ use volary_core::foreign::StandIn;
 use volary_core::{Address, DeadReason, RemoteError};
 use volary_wire::native::Frame;
 
+pub(crate) use batch::Batch;
 pub(crate) use known::{Known, Watched};
 use lives::Lives;
 pub(crate) use lost::Lost;
-pub(crate) use outbound::{Batch, Outbound, Shipment};
+pub(crate) use outbound::{Outbound, Shipment};
 pub(crate) use settled::Settled;
 
 use crate::compression::Compression;

@@ -18,6 +18,7 @@ use volary_wire::native::{
 };
 use volary_wire::{MessageEntry, SendEncodeError};
 
+use super::batch::Batch;
 use super::large::LargeFrames;
 use super::ledger::{Ledger, Sent};
 use super::lost::Lost;
@@ -43,21 +44,6 @@ pub(crate) struct Shipment<'a> {
     pub(crate) number: &'a AtomicU64,
     pub(crate) sender: Option<&'a dyn Fn() -> Option<String>>,
     pub(crate) metadata: Option<Metadata>,
-}
-
-/// What a link writes next.
-#[derive(Default)]
-pub(crate) struct Batch {
-    pub(crate) first: BytesMut,
-    pub(crate) rest: BytesMut,
-    /// The last message in it.
-    sequence: u64,
-}
-
-impl Batch {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.first.is_empty() && self.rest.is_empty()
-    }
 }
 
 /// The peer said something that cannot be true. Its connection is to be closed.
@@ -324,24 +310,9 @@ impl Outbound {
         parcel: &Parcel<'_>,
         shipment: &Shipment<'_>,
     ) -> Result<(), Undeliverable> {
-        // Definitions stay where they are; the frame is written anew, with names in full, since it arrives later.
+        // Definitions stay where they are, and so they go before it.
         let definitions = self.definitions_behind(mark);
-        self.ready.truncate(definitions);
-        let start = self.ready.len();
-        let sender_text = match parcel.sender() {
-            Some(_) => shipment.sender.and_then(|address| address()),
-            None => None,
-        };
-        let head = Head {
-            sequence: self.sequence + 1,
-            receiver: NameRef::Text(shipment.address),
-            sender: sender_text.as_deref().map(NameRef::Text),
-            type_name: NameRef::Text(shipment.entry.name()),
-            codec: shipment.entry.codec(),
-            metadata: shipment.metadata.as_ref(),
-        };
-        self.write_head(parcel, shipment, &head)?;
-        let frame = self.ready.split_off(start).freeze();
+        let frame = self.ready.split_off(definitions).freeze();
         let (length, limit) = (frame.len() - 4, Limits::default().max_message);
         if length > limit {
             tracing::error!(
@@ -429,6 +400,7 @@ impl Outbound {
     pub(crate) fn next_batch(&mut self, epoch: u64, mut spare: Batch) -> Batch {
         spare.first.clear();
         spare.rest.clear();
+        spare.pieces.clear();
         if spare.rest.capacity() > KEPT_BUFFER {
             spare.rest = BytesMut::new();
         }
@@ -438,8 +410,7 @@ impl Outbound {
         self.answers = 0;
         std::mem::swap(&mut spare.first, &mut self.first);
         std::mem::swap(&mut spare.rest, &mut self.ready);
-        self.large.write_pieces(&mut spare.rest);
-        spare.sequence = self.sequence;
+        self.large.take_pieces(&mut spare.pieces);
         self.written = self.sequence;
         self.writing = !spare.is_empty();
         spare

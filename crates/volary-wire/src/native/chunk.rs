@@ -90,17 +90,51 @@ impl Chunks {
     /// # Errors
     /// When pieces are longer than frames may be.
     pub fn write_next(&mut self, out: &mut BytesMut) -> Result<bool, Oversize> {
-        if self.left.is_empty() {
+        let Some(payload) = self.write_next_head(out)? else {
             return Ok(false);
-        }
-        let chunk = Chunk {
-            transfer: self.transfer,
-            total: self.total,
-            offset: self.total - self.left.len() as u64,
-            payload: self.left.split_to(self.piece.min(self.left.len())),
         };
-        FrameWriter::new(out).frame(&Frame::Chunk(chunk))?;
+        out.extend_from_slice(&payload);
         Ok(true)
+    }
+
+    /// Writes the next piece but for its payload, which is to be sent behind it; none when there is no more. So it need
+    /// not be copied.
+    ///
+    /// ```
+    /// # use volary_wire::native::{Chunks, Oversize};
+    /// # fn send(_: &[u8]) {}
+    /// fn send_all(mut chunks: Chunks) -> Result<(), Oversize> {
+    ///     let mut head = bytes::BytesMut::new();
+    ///     while let Some(payload) = chunks.write_next_head(&mut head)? {
+    ///         send(&head.split());
+    ///         send(&payload);
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`write_next`](Self::write_next).
+    pub fn write_next_head(&mut self, out: &mut BytesMut) -> Result<Option<Bytes>, Oversize> {
+        if self.left.is_empty() {
+            return Ok(None);
+        }
+        let (transfer, total) = (self.transfer, self.total);
+        let offset = total - self.left.len() as u64;
+        let payload = self.left.split_to(self.piece.min(self.left.len()));
+        FrameWriter::new(out).chunk_head(transfer, total, offset, payload.len())?;
+        Ok(Some(payload))
+    }
+
+    /// Whether there is no more.
+    ///
+    /// ```
+    /// # use volary_wire::native::Chunks;
+    /// fn is_sent(chunks: &Chunks) -> bool { chunks.is_empty() }
+    /// ```
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.left.is_empty()
     }
 }
 
@@ -306,8 +340,8 @@ impl Assembler {
             return Err(ChunkError::Length { length, left });
         }
         if assembly.buffer.capacity() < have + length {
-            // Doubled, but never beyond what was announced: that is what the budget counts.
-            let capacity = (2 * (have + length)).min(assembly.total);
+            // Four times as much, but never beyond what was announced: that is what the budget counts.
+            let capacity = (4 * (have + length)).min(assembly.total);
             let mut grown = BytesMut::with_capacity(capacity);
             grown.extend_from_slice(&assembly.buffer);
             assembly.buffer = grown;

@@ -71,7 +71,7 @@ impl FrameDecoder {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The buffer, with [`Limits::read_step`] bytes of room, to read into directly. What is appended to it counts as
+    /// The buffer, with at least [`Limits::read_step`] bytes of room, to read into directly. What is appended to it counts as
     /// fed; call [`next_frame`](Self::next_frame) until it has no more before reading again.
     ///
     /// ```
@@ -81,7 +81,13 @@ impl FrameDecoder {
     /// assert!(room.capacity() - room.len() >= 16 * 1024);
     /// ```
     pub fn buffer(&mut self) -> &mut BytesMut {
-        self.buffer.reserve(self.limits.read_step);
+        let missing = match self.buffer.first_chunk::<4>() {
+            Some(length) => (4 + u32::from_be_bytes(*length) as usize).saturating_sub(self.buffer.len()),
+            None => 0,
+        };
+        // A length is only a promise: no more is set aside for it than has come.
+        let step = self.limits.read_step;
+        self.buffer.reserve(missing.clamp(step, step.max(self.buffer.len())));
         &mut self.buffer
     }
 

@@ -242,6 +242,21 @@ impl<'a> FrameWriter<'a> {
         self.finish(out)
     }
 
+    /// A piece but for its payload, which has that length.
+    pub(crate) fn chunk_head(
+        &mut self,
+        transfer: u64,
+        total: u64,
+        offset: u64,
+        payload: usize,
+    ) -> Result<(), Oversize> {
+        let start = self.begin(FrameKind::Chunk, 0);
+        for number in [transfer, total, offset] {
+            put_number(self.out, number);
+        }
+        self.finish_with(start, payload)
+    }
+
     fn message<E>(
         &mut self,
         kind: FrameKind,
@@ -287,7 +302,12 @@ impl<'a> FrameWriter<'a> {
     }
 
     fn finish(&mut self, start: usize) -> Result<(), Oversize> {
-        let length = self.out.len() - start - 4;
+        self.finish_with(start, 0)
+    }
+
+    /// The same if so many bytes are yet to come.
+    fn finish_with(&mut self, start: usize, to_come: usize) -> Result<(), Oversize> {
+        let length = self.out.len() - start - 4 + to_come;
         if length > self.max_frame {
             self.out.truncate(start);
             let limit = self.max_frame;
