@@ -63,6 +63,10 @@ options! {
     inbound_bytes: usize = 256 << 20;
     /// Larger frames are cut in pieces, so that small ones pass between them.
     chunk_bytes: usize = 64 << 10;
+    /// How many bytes of such pieces may be on their way while small messages go beside them, which arrive behind them. More
+    /// makes small messages wait; less makes large ones slow where the way is long: it is what goes there and back at a
+    /// time. Without small messages it is sixteen times as much.
+    large_window: usize = 128 << 10;
     /// How long a connection and its handshake may take.
     connect_timeout: Duration = Duration::from_secs(5);
     /// The pause before the first new attempt to connect; it doubles up to `backoff_most`.
@@ -112,6 +116,9 @@ impl RemoteOptions {
                 self.chunk_bytes.to_string(),
                 "between 1,024 and 8,388,608",
             );
+        }
+        if self.large_window == 0 {
+            return wrong("large_window", "0".to_owned(), "at least 1");
         }
         let times = [
             ("connect_timeout", self.connect_timeout),

@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use volary_core::foreign::Arrival;
 use volary_core::{ActorId, Address, AnyRef, Baggage, DeadReason, Path, Resolving, TraceContext};
 use volary_wire::native::{
-    Assembler, Envelope, Frame, FrameDecoder, InternSpace, InternTable, Limits, Metadata, Name, Outcome, Reply,
+    Assembler, Credit, Envelope, Frame, FrameDecoder, InternSpace, InternTable, Limits, Metadata, Name, Outcome, Reply,
     Terminated, TerminationCause,
 };
 use volary_wire::{DeliverError, Route};
@@ -195,6 +195,11 @@ impl Inbound {
                 defined.map_err(|error| error.to_string())?;
             }
             Frame::Chunk(chunk) => {
+                self.link.write_first(&Frame::Credit(Credit {
+                    receiver: None,
+                    count: 0,
+                    bytes: chunk.payload.len() as u64,
+                }));
                 let now = peer.shared.nanos();
                 match self.assembler.accept(chunk, now) {
                     Ok(Some(frame)) => self.handle(frame)?,
@@ -219,7 +224,11 @@ impl Inbound {
             Frame::Cancel { correlation } => self.link.answers.cancel(correlation),
             Frame::Watch(watch) => self.watch(&watch.watched),
             Frame::Unwatch(watch) => self.unwatch(&watch.watched),
-            Frame::Credit(_) | Frame::HeartbeatReply { .. } => {}
+            Frame::Credit(credit) => {
+                peer.outbound.lock().pieces_read(self.link.epoch, credit.bytes);
+                peer.to_write.notify_one();
+            }
+            Frame::HeartbeatReply { .. } => {}
             Frame::Terminated(terminated) => self.terminated(&terminated),
             Frame::Heartbeat { nonce } => self.link.write_first(&Frame::HeartbeatReply { nonce }),
             Frame::Operation(operation) => serve(&self.link, &operation),

@@ -8,8 +8,21 @@ use volary_wire::native::Chunks;
 
 /// How much of a large frame goes with one batch, beside everything else.
 const PIECES_PER_BATCH: usize = 2;
+/// How fast pieces are written.
+#[derive(Clone, Copy)]
+pub(super) enum Pace {
+    /// As the other side reads them.
+    Measured,
+    /// As fast as can be: this side does not hear what the other has read.
+    Any,
+}
+
 /// What a piece begins with: length, kind, flags and three numbers.
 const HEAD: usize = 4 + 2 + 3 * 10;
+/// How many pieces go after the last small frame before there is taken to be nobody to be considerate of.
+const BESIDE: u32 = 64;
+/// How much more may be on its way then.
+const ALONE: usize = 16;
 
 enum Large {
     Pieces {
@@ -21,7 +34,6 @@ enum Large {
     Whole { place: Option<u64>, frame: Bytes },
 }
 
-#[derive(Default)]
 pub(super) struct LargeFrames {
     queue: VecDeque<Large>,
     /// Places with frames in the queue.
@@ -30,9 +42,29 @@ pub(super) struct LargeFrames {
     /// How many bytes wait here, and how many of them are no messages.
     bytes: usize,
     other_bytes: usize,
+    /// How many bytes of pieces were written and not read by the other side yet. What small frames stand behind is all
+    /// that: the buffers between the two nodes are large.
+    unread: usize,
+    window: usize,
+    /// For how many more pieces there are small frames beside them.
+    beside: u32,
 }
 
 impl LargeFrames {
+    /// With so many bytes on their way at most while small frames go beside them.
+    pub(super) fn new(window: usize) -> Self {
+        LargeFrames {
+            queue: VecDeque::new(),
+            behind: BTreeMap::new(),
+            transfer: 0,
+            bytes: 0,
+            other_bytes: 0,
+            unread: 0,
+            window,
+            beside: 0,
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
@@ -85,12 +117,30 @@ impl LargeFrames {
         });
     }
 
+    /// Small frames go as well.
+    pub(super) fn mind_others(&mut self) {
+        self.beside = BESIDE;
+    }
+
+    /// The other side has read so many bytes of pieces.
+    pub(super) fn read(&mut self, bytes: u64) {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        self.unread = self.unread.saturating_sub(bytes);
+    }
+
     /// Takes what goes with one batch, in parts: large ones are not copied to stand behind the others.
-    pub(super) fn take_pieces(&mut self, out: &mut Vec<Bytes>) {
+    pub(super) fn take_pieces(&mut self, out: &mut Vec<Bytes>, pace: Pace) {
+        let most = match (pace, self.beside) {
+            (Pace::Any, _) => usize::MAX,
+            (Pace::Measured, 0) => ALONE.saturating_mul(self.window),
+            (Pace::Measured, _) => self.window,
+        };
         for _ in 0..PIECES_PER_BATCH {
-            if !self.next_piece(out) {
+            // A piece may be larger than the window, and then it goes alone.
+            if self.unread >= most || !self.next_piece(out) {
                 break;
             }
+            self.beside = self.beside.saturating_sub(1);
         }
     }
 
@@ -107,6 +157,7 @@ impl LargeFrames {
             Large::Pieces { place, length, chunks } => {
                 let mut head = BytesMut::with_capacity(HEAD);
                 if let Ok(Some(payload)) = chunks.write_next_head(&mut head) {
+                    self.unread += payload.len();
                     out.extend([head.freeze(), payload]);
                 }
                 (*place, *length, chunks.is_empty())
@@ -134,7 +185,51 @@ impl LargeFrames {
     pub(super) fn clear(&mut self) {
         self.queue.clear();
         self.behind.clear();
+        self.unread = 0;
         self.bytes = 0;
         self.other_bytes = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many pieces of 1,000 bytes are taken until no more are.
+    fn taken(large: &mut LargeFrames, pace: Pace) -> usize {
+        let mut out = Vec::new();
+        loop {
+            let before = out.len();
+            large.take_pieces(&mut out, pace);
+            if out.len() == before {
+                return out.len() / 2;
+            }
+        }
+    }
+
+    #[test]
+    fn r3_pieces_wait_for_the_reader_while_others_go_beside_them() {
+        let mut large = LargeFrames::new(4_000);
+        large.push(1, vec![0; 1_000_004].into(), 1_000);
+        large.mind_others();
+        assert_eq!(taken(&mut large, Pace::Measured), 4);
+        large.read(1_000);
+        assert_eq!(taken(&mut large, Pace::Measured), 1);
+        // Whoever does not listen would wait for ever.
+        let mut out = Vec::new();
+        large.take_pieces(&mut out, Pace::Any);
+        assert_eq!(out.len(), 2 * PIECES_PER_BATCH);
+        // Nobody else for long.
+        while large.beside > 0 {
+            large.read(u64::MAX);
+            large.take_pieces(&mut out, Pace::Measured);
+        }
+        large.read(u64::MAX);
+        assert_eq!(taken(&mut large, Pace::Measured), 4 * ALONE);
+        large.clear();
+        large.push(1, vec![0; 10_004].into(), 10_000);
+        large.mind_others();
+        assert_eq!(taken(&mut large, Pace::Measured), 1, "larger than the window");
+        assert!(large.is_empty());
     }
 }

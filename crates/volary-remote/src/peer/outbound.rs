@@ -19,7 +19,7 @@ use volary_wire::native::{
 use volary_wire::{MessageEntry, SendEncodeError};
 
 use super::batch::Batch;
-use super::large::LargeFrames;
+use super::large::{LargeFrames, Pace};
 use super::ledger::{Ledger, Sent};
 use super::lost::Lost;
 use super::names::{ADDRESS, Called, Names, TYPE};
@@ -92,7 +92,7 @@ impl Outbound {
             ready: BytesMut::new(),
             answers: 0,
             writing: false,
-            large: LargeFrames::default(),
+            large: LargeFrames::new(options.large_window),
             names: Names::new(),
             sequence: 0,
             written: 0,
@@ -393,6 +393,14 @@ impl Outbound {
             self.large.push_answer(frame.to_vec().into(), self.chunk);
         } else {
             self.first.extend_from_slice(frame);
+            self.large.mind_others();
+        }
+    }
+
+    /// The peer has read so many bytes of what went in pieces on the connection `epoch`.
+    pub(crate) fn pieces_read(&mut self, epoch: u64, bytes: u64) {
+        if self.is_on(epoch) {
+            self.large.read(bytes);
         }
     }
 
@@ -407,10 +415,15 @@ impl Outbound {
         if !self.connected || epoch != self.epoch {
             return spare;
         }
+        // Who does not listen until this is written cannot wait for a word of the other side.
+        let pace = if self.is_overfull() { Pace::Any } else { Pace::Measured };
         self.answers = 0;
         std::mem::swap(&mut spare.first, &mut self.first);
         std::mem::swap(&mut spare.rest, &mut self.ready);
-        self.large.take_pieces(&mut spare.pieces);
+        if !spare.rest.is_empty() {
+            self.large.mind_others();
+        }
+        self.large.take_pieces(&mut spare.pieces, pace);
         self.written = self.sequence;
         self.writing = !spare.is_empty();
         spare
