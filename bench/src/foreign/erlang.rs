@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::{Harness, Place, Scope};
+use super::{Harness, Place, Scope, Share};
 use crate::contender::Role;
 
 /// How it is built and started.
@@ -11,6 +11,7 @@ pub const HARNESS: Harness = Harness {
     role: Role::ForeignPeer,
     folder: "erlang",
     scope: Scope::BeyondRust,
+    share: Share::Full,
     tools: &["erl", "erlc"],
     build,
     launch,

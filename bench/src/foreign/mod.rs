@@ -35,6 +35,8 @@ struct Harness {
     folder: &'static str,
     /// What it is there for.
     scope: Scope,
+    /// How many operations it is given.
+    share: Share,
     /// The programs it takes.
     tools: &'static [&'static str],
     /// The command that builds it, to be run where its source is.
@@ -50,6 +52,15 @@ pub enum Scope {
     BeyondRust,
     /// Those between two processes; within one it is a contender of this program.
     BetweenProcesses,
+}
+
+/// How many of a workload's operations one is given. Rates and latencies are compared, so it may be fewer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Share {
+    /// As many as everybody.
+    Full,
+    /// Those of a quick run: the full ones would take it minutes.
+    Quick,
 }
 
 const HARNESSES: &[Harness] = &[
@@ -119,7 +130,7 @@ impl Foreign {
 
     /// The process that measures `workload`.
     pub fn command(&self, workload: &Workload, quick: bool) -> Command {
-        let ops = workload.case(quick, None).ops;
+        let ops = workload.case(quick || self.harness.share == Share::Quick, None).ops;
         let mut command = (self.harness.launch)(&self.place);
         command.args(["run", workload.name]);
         for (option, count) in [

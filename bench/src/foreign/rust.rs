@@ -5,15 +5,16 @@ use std::env;
 use std::path::{PathBuf, absolute};
 use std::process::Command;
 
-use super::{Harness, Place, Scope};
+use super::{Harness, Place, Scope, Share};
 use crate::contender::Role;
 
-const fn harness(name: &'static str, role: Role, launch: fn(&Place) -> Command) -> Harness {
+const fn harness(name: &'static str, role: Role, share: Share, launch: fn(&Place) -> Command) -> Harness {
     Harness {
         name,
         role,
         folder: "rust",
         scope: Scope::BetweenProcesses,
+        share,
         tools: &["cargo"],
         build,
         launch,
@@ -21,11 +22,11 @@ const fn harness(name: &'static str, role: Role, launch: fn(&Place) -> Command) 
 }
 
 /// gRPC streams, which is what one would write by hand.
-pub const TONIC: Harness = harness("tonic", Role::Reference, |place| program(place, "tonic"));
+pub const TONIC: Harness = harness("tonic", Role::Reference, Share::Full, |place| program(place, "tonic"));
 /// kameo with its feature `remote`.
-pub const KAMEO: Harness = harness("kameo", Role::ActorPeer, |place| program(place, "kameo"));
+pub const KAMEO: Harness = harness("kameo", Role::ActorPeer, Share::Quick, |place| program(place, "kameo"));
 /// ractor with ractor_cluster.
-pub const RACTOR: Harness = harness("ractor", Role::ActorPeer, |place| program(place, "ractor"));
+pub const RACTOR: Harness = harness("ractor", Role::ActorPeer, Share::Full, |place| program(place, "ractor"));
 
 /// Where cargo is told to build: with everything else, if that was chosen.
 fn target(place: &Place) -> PathBuf {
