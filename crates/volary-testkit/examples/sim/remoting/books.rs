@@ -231,13 +231,15 @@ impl Books {
             }
         }
         let lives: Vec<&Life> = self.lives.iter().filter(|life| life.node == node).collect();
-        let ended = |dead: fn(&Life) -> u64| -> u64 {
-            let came = |life: &&Life| life.handled + life.refused() + dead(life);
-            lives.iter().map(came).sum()
+        // What is refused on arrival is a dead letter here as well if it was told, and none if it was asked: all of both
+        // is more than there was, and the larger one less. A crash makes dead letters of whatever waits, local messages
+        // among it.
+        let least = |life: &&Life| {
+            let dead = if life.over { life.dead } else { life.dead_here() };
+            life.handled + life.refused().max(dead)
         };
-        // A crash makes dead letters of whatever waits, local messages among it.
-        let least = ended(|life| if life.over { life.dead } else { life.dead_here() });
-        let most = ended(Life::dead_here);
+        let most = |life: &&Life| life.handled + life.refused() + life.dead_here();
+        let (least, most): (u64, u64) = (lives.iter().map(least).sum(), lives.iter().map(most).sum());
         let fits = confirmed <= most && least <= confirmed + unconfirmed;
         (!fits)
             .then(|| format!("{name}: {confirmed} confirmed, {least} to {most} ended there, {unconfirmed} unconfirmed"))
