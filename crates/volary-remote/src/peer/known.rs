@@ -83,7 +83,7 @@ impl Known {
         std::mem::take(&mut self.by_address).into_values().collect()
     }
 
-    /// Takes out those that nobody refers to: two references to each are ours, and one to those that have ended. `receivers` are those that something is on
+    /// Takes out those that nobody refers to: two references to each are ours. `receivers` are those that something is on
     /// its way to: they stay, or it could not be said to whom it was when it is lost.
     pub(crate) fn take_unused(&mut self, receivers: impl FnOnce() -> BTreeSet<ActorId>) -> Vec<StandIn> {
         let mut unused: Vec<(String, ActorId)> = self
@@ -98,8 +98,7 @@ impl Known {
         let receivers = receivers();
         unused.retain(|(_, id)| !receivers.contains(id));
         let taken = unused.iter().filter_map(|(address, _)| self.remove(address)).collect();
-        self.ended
-            .retain(|id, stand_in| receivers.contains(id) || !stand_in.is_unused(0));
+        self.ended.retain(|id, _| receivers.contains(id));
         self.crowd = 2 * self.by_address.len();
         taken
     }
