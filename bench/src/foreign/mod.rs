@@ -240,6 +240,7 @@ mod tests {
             role: Role::ForeignPeer,
             folder: "goakt",
             scope: Scope::BeyondRust,
+            share: Share::Full,
             tools: &[],
             build: |_| Command::new("false"),
             launch: |_| Command::new("false"),
