@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::time::Duration;
+
 use bytes::{BufMut, Bytes, BytesMut};
 use common::{decoded, drained, encoded, frames};
 use proptest::prelude::*;
@@ -202,6 +204,16 @@ fn r1_metadata_is_bounded_and_later_fields_are_skipped() {
     };
     let metadata = envelope.metadata.as_ref().unwrap();
     assert_eq!(metadata.headers().collect::<Vec<_>>(), [("k", &b"v"[..])]);
+
+    // In any order, the unknown kept; they are written again in the usual one.
+    let read = tell_with(&[3, 3, 1, b'k', b'v', 1, 1, 5, 200, 1, 9]).unwrap();
+    let Frame::Tell(envelope) = &read[0] else {
+        panic!("{read:?}")
+    };
+    let metadata = envelope.metadata.as_ref().unwrap();
+    assert_eq!(metadata.deadline(), Some(Duration::from_micros(5)));
+    assert_eq!(metadata.header("k"), Some(&b"v"[..]));
+    assert_eq!(tell_with(&[1, 1, 5, 3, 3, 1, b'k', b'v', 200, 1, 9]).unwrap(), read);
 
     let many = (0..65).fold(Metadata::builder(), |builder, _| builder.header("a", b""));
     let error = tell_with(&tail_of(&many.build())).unwrap_err();
