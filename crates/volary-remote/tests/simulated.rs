@@ -6,15 +6,13 @@ mod common;
 
 use std::time::Duration;
 
+use common::place::{MS, Place, options, until};
 use common::{Desk, Echo, Log, Note, desk};
 use serde::{Deserialize, Serialize, Serializer};
 use volary::prelude::*;
-use volary_core::Address;
-use volary_remote::{PeerReading, Remote, RemoteOptions};
+use volary_remote::Remote;
 use volary_testkit::Sim;
 use volary_testkit::sim::{Check, Link};
-
-const MS: Duration = Duration::from_millis(1);
 
 /// What cannot be written.
 #[derive(Deserialize)]
@@ -48,12 +46,6 @@ impl Guard {
     }
 }
 
-struct Place {
-    system: ActorSystem,
-    remote: Remote,
-    log: Log,
-}
-
 /// Bytes that are as many on the wire, whatever was agreed.
 fn incompressible(length: usize) -> Vec<u8> {
     let mut state = 1_u32;
@@ -66,52 +58,15 @@ fn incompressible(length: usize) -> Vec<u8> {
     std::iter::repeat_with(step).take(length).collect()
 }
 
-fn options() -> RemoteOptions {
-    RemoteOptions::new()
-        .chunk_bytes(1_024)
-        .connect_timeout(2_000 * MS)
-        .backoff_first(100 * MS)
-        .backoff_most(1_000 * MS)
-        .heartbeat(500 * MS)
-        .silence(2_000 * MS)
-        .lost_after(5_000 * MS)
-}
-
 async fn start(sim: &Sim, name: &str) -> Place {
-    let node = sim.node(name);
-    let system = node.start().await;
-    let builder = Remote::builder().kind::<Desk>().kind::<Guard>().options(options());
-    let builder = builder.transport(node.transport());
-    let remote = builder.start(&system, &format!("{name}:1")).await.unwrap();
-    let log = Log::default();
-    system.spawn(desk(&log)).named("desk").await.unwrap();
-    Place { system, remote, log }
+    let options = options().chunk_bytes(1_024).lost_after(5_000 * MS);
+    Place::start(sim, name, Remote::builder().kind::<Guard>().options(options)).await
 }
 
-impl Place {
-    fn far<T: volary_core::Target>(&self, name: &str, who: &str) -> ActorRef<T> {
-        let address: Address = format!("volary://{name}@{name}:1/user/{who}").parse().unwrap();
-        self.remote.actor(&address).unwrap()
-    }
-
-    fn reading(&self) -> PeerReading {
-        self.remote.peers().remove(0)
-    }
-
-    async fn guard(&self) -> ActorRef<Guard> {
-        let log = self.log.clone();
-        let guard = self.system.spawn(move || Guard { log: log.clone() });
-        guard.named("guard").await.unwrap()
-    }
-}
-
-/// Waits until something is true, in the time of the run.
-async fn until(sim: &Sim, what: &str, condition: impl Fn() -> bool) {
-    let end = sim.now() + Duration::from_secs(60);
-    while !condition() {
-        assert!(sim.now() < end, "never came: {what}");
-        sim.sleep(10 * MS).await;
-    }
+async fn guard(place: &Place) -> ActorRef<Guard> {
+    let log = place.log.clone();
+    let guard = place.system.spawn(move || Guard { log: log.clone() });
+    guard.named("guard").await.unwrap()
 }
 
 #[test]
@@ -140,7 +95,7 @@ fn r8_a_large_message_that_is_still_on_its_way_is_not_confirmed_with_a_small_one
 fn r3_a_message_that_cannot_be_written_does_no_harm_to_the_next() {
     Sim::check(20, |sim| async move {
         let (one, other) = (start(&sim, "one").await, start(&sim, "other").await);
-        other.guard().await;
+        guard(&other).await;
         let desk: ActorRef<Desk> = one.far("other", "desk");
         desk.ask(Note { number: 1 }).await.unwrap();
         // The first word to this actor, and of this type: both would get a number.
@@ -158,7 +113,7 @@ fn r3_a_message_that_cannot_be_written_does_no_harm_to_the_next() {
 fn r8_a_node_whose_actors_were_said_to_be_lost_does_not_speak_again_in_this_life() {
     Sim::check(30, |sim| async move {
         let (one, other) = (start(&sim, "one").await, start(&sim, "other").await);
-        let guard = one.guard().await;
+        let guard = guard(&one).await;
         let (to_other, to_one): (ActorRef<Desk>, ActorRef<Desk>) = (one.far("other", "desk"), other.far("one", "desk"));
         guard.ask(LookAfter { who: to_other }).await.unwrap();
         to_one.ask(Note { number: 1 }).await.unwrap();
@@ -202,7 +157,7 @@ fn r3_nothing_is_lost_when_both_call_at_once() {
 fn r6_an_errand_waits_for_a_connection_as_a_message_does() {
     Sim::check(20, |sim| async move {
         let (one, other) = (start(&sim, "one").await, start(&sim, "other").await);
-        let guard = other.guard().await;
+        let guard = guard(&other).await;
         one.far::<Guard>("other", "guard").stop();
         let end = sim.now() + Duration::from_secs(10);
         until(&sim, "its end", || !guard.is_alive() || sim.now() >= end).await;

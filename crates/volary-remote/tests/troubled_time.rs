@@ -5,15 +5,14 @@ mod common;
 
 use std::time::Duration;
 
-use common::{Desk, Echo, Log, Note, desk};
+use common::place::{MS, Place, options, until};
+use common::{Desk, Echo, Log, Note};
 use serde::{Deserialize, Serialize};
 use volary::prelude::*;
-use volary_core::{Address, DeadLetter, DeadReason};
-use volary_remote::{PeerReading, Remote, RemoteOptions};
+use volary_core::{DeadLetter, DeadReason};
+use volary_remote::Remote;
 use volary_testkit::Sim;
 use volary_testkit::sim::{Clock, Link};
-
-const MS: Duration = Duration::from_millis(1);
 
 struct Guard(Log);
 
@@ -46,59 +45,15 @@ impl Clerk {
     }
 }
 
-struct Place {
-    system: ActorSystem,
-    remote: Remote,
-    log: Log,
-}
-
 async fn start(sim: &Sim, name: &str) -> Place {
-    let options = RemoteOptions::new()
-        .connect_timeout(2_000 * MS)
-        .backoff_first(100 * MS)
-        .backoff_most(1_000 * MS)
-        .heartbeat(500 * MS)
-        .silence(2_000 * MS)
-        .lost_after(30_000 * MS);
-    let node = sim.node(name);
-    let system = node.start().await;
-    let builder = Remote::builder().kind::<Desk>().kind::<Guard>().options(options);
-    let remote = builder
-        .transport(node.transport())
-        .start(&system, &format!("{name}:1"))
-        .await
-        .unwrap();
-    let log = Log::default();
-    system.spawn(desk(&log)).named("desk").await.unwrap();
-    Place { system, remote, log }
+    let options = options().lost_after(30_000 * MS);
+    Place::start(sim, name, Remote::builder().kind::<Guard>().options(options)).await
 }
 
-impl Place {
-    fn far<T: volary_core::Target>(&self, name: &str, who: &str) -> ActorRef<T> {
-        let address: Address = format!("volary://{name}@{name}:1/user/{who}").parse().unwrap();
-        self.remote.actor(&address).unwrap()
-    }
-
-    fn reading(&self) -> PeerReading {
-        self.remote.peers().remove(0)
-    }
-
-    async fn guard(&self) -> ActorRef<Guard> {
-        let log = self.log.clone();
-        self.system
-            .spawn(move || Guard(log.clone()))
-            .named("guard")
-            .await
-            .unwrap()
-    }
-}
-
-async fn until(sim: &Sim, what: &str, condition: impl Fn() -> bool) {
-    let end = sim.now() + Duration::from_secs(90);
-    while !condition() {
-        assert!(sim.now() < end, "never came: {what}");
-        sim.sleep(10 * MS).await;
-    }
+async fn guard(place: &Place) -> ActorRef<Guard> {
+    let log = place.log.clone();
+    let guard = place.system.spawn(move || Guard(log.clone()));
+    guard.named("guard").await.unwrap()
 }
 
 #[test]
@@ -125,7 +80,7 @@ fn s3_an_ask_that_waited_too_long_for_a_connection_is_not_handled() {
 fn r7_the_time_that_is_left_travels_with_a_tell() {
     Sim::check(20, |sim| async move {
         let (one, other) = (start(&sim, "one").await, start(&sim, "other").await);
-        other.guard().await;
+        guard(&other).await;
         let guard = one.far("other", "guard");
         let clerk = one.system.spawn(move || Clerk(guard.clone())).await.unwrap();
         clerk.ask(Inquire).timeout(7_000 * MS).await.unwrap();
@@ -138,7 +93,7 @@ fn r7_the_time_that_is_left_travels_with_a_tell() {
 fn r8_a_node_whose_clock_was_set_back_between_two_lives_is_spoken_to() {
     Sim::check(30, |sim| async move {
         let (one, other) = (start(&sim, "one").await, start(&sim, "other").await);
-        let guard = one.guard().await;
+        let guard = guard(&one).await;
         guard
             .ask(LookAfter {
                 who: one.far("other", "desk"),

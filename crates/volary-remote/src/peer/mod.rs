@@ -7,10 +7,12 @@ mod large;
 mod ledger;
 mod line;
 mod lives;
+mod lose;
 mod lost;
 mod names;
 mod outbound;
 mod settled;
+mod ship;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
@@ -25,8 +27,9 @@ pub(crate) use batch::Batch;
 pub(crate) use known::{Known, Watched};
 use lives::Lives;
 pub(crate) use lost::Lost;
-pub(crate) use outbound::{Outbound, Shipment};
+pub(crate) use outbound::Outbound;
 pub(crate) use settled::Settled;
+pub(crate) use ship::Shipment;
 
 use crate::compression::Compression;
 use crate::event::PeerEvent;

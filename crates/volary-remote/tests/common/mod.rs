@@ -8,6 +8,7 @@
     reason = "each file uses its part, in tests only"
 )]
 
+pub mod place;
 pub mod stranger;
 
 use std::future::IntoFuture;

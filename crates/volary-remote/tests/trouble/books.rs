@@ -134,3 +134,12 @@ pub(crate) fn nothing_behind_the_end(home: &Home, child: &Child, ends: usize) {
         assert_eq!(late, 0, "it speaks after its end");
     }
 }
+
+/// The books of two lives of a child at one address, of which the first was killed and watched, and the second lives.
+pub(crate) async fn balance_two_lives(home: &Home, writer: &Writer, first: &mut Child, next: &mut Child) {
+    nothing_behind_the_end(home, first, 1);
+    let lives = &mut [(first, End::Killed), (&mut *next, End::Lives)];
+    balance_there(home, &[writer], lives).await;
+    balance_here(home, next).await;
+    dead_letters_at_home(home).await;
+}

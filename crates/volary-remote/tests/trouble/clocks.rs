@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::books::{End, balance_here, balance_there, dead_letters_at_home, nothing_behind_the_end};
+use crate::books::{End, balance_here, balance_there, balance_two_lives, nothing_behind_the_end};
 use crate::counter::{Count, Counter};
 use crate::home::{Home, lasting, quick, soon, until};
 use crate::program::Setup;
@@ -64,14 +64,6 @@ async fn r8_a_node_that_starts_again_with_its_clock_set_back_is_spoken_to() {
     next.command("speak 1000000");
     until("traffic again", || next.handled() > 100 && home.heard_of(&next) > 100).await;
     let writer = flow.stop().await;
-    nothing_behind_the_end(&home, &child, 1);
-    balance_there(
-        &home,
-        &[&writer],
-        &mut [(&mut child, End::Killed), (&mut next, End::Lives)],
-    )
-    .await;
-    balance_here(&home, &mut next).await;
-    dead_letters_at_home(&home).await;
+    balance_two_lives(&home, &writer, &mut child, &mut next).await;
     home.stop().await;
 }

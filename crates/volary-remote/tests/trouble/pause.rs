@@ -3,7 +3,7 @@
 
 use volary_remote::PeerEvent;
 
-use crate::books::{End, balance_here, balance_there, dead_letters_at_home, nothing_behind_the_end};
+use crate::books::{End, balance_here, balance_there, balance_two_lives, dead_letters_at_home, nothing_behind_the_end};
 use crate::counter::LAST_WORDS;
 use crate::home::{Home, event, lasting, until};
 use crate::program::Setup;
@@ -107,14 +107,6 @@ async fn s12_a_peer_that_stood_still_until_it_was_lost_does_not_speak_again_in_t
     })
     .await;
     let writer = flow.stop().await;
-    nothing_behind_the_end(&home, &child, 1);
-    balance_there(
-        &home,
-        &[&writer],
-        &mut [(&mut child, End::Killed), (&mut next, End::Lives)],
-    )
-    .await;
-    balance_here(&home, &mut next).await;
-    dead_letters_at_home(&home).await;
+    balance_two_lives(&home, &writer, &mut child, &mut next).await;
     home.stop().await;
 }

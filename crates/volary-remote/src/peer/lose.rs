@@ -1,0 +1,166 @@
+//! What becomes of messages when a connection is made or ends.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use volary_core::DeadReason;
+use volary_core::foreign::PendingReply;
+use volary_wire::native::{Frame, FrameDecoder, FrameKind, Limits};
+
+use super::lost::Lost;
+use super::names::Names;
+use super::outbound::{Asked, Outbound};
+
+impl Outbound {
+    /// A connection was made; its number, and what is lost by that. One that there was is over, even if whoever closes
+    /// it has not come here yet: what was written for it means something else on the next.
+    pub(crate) fn connect(&mut self) -> (u64, Vec<Lost>) {
+        let mut lost = self.disconnect(self.epoch);
+        lost.extend(self.take_given_up());
+        self.epoch += 1;
+        self.connected = true;
+        self.wanted = false;
+        self.names = Names::new();
+        self.first.clear();
+        (self.epoch, lost)
+    }
+
+    /// Takes out the asks that have waited for a connection longer than their askers: they are not to be handled after
+    /// their deadline. Their numbers stay unused.
+    fn take_given_up(&mut self) -> Vec<Lost> {
+        let unwanted = |(correlation, asked): (&u64, &Asked)| (!asked.reply.is_wanted()).then_some(*correlation);
+        let given_up: BTreeSet<u64> = self.asks.iter().filter_map(unwanted).collect();
+        if given_up.is_empty() {
+            return Vec::new();
+        }
+        let mut lost = Vec::new();
+        let waiting = std::mem::take(&mut self.ready);
+        for frame in frames(&waiting) {
+            let expired = asked(frame).filter(|(_, correlation)| given_up.contains(correlation));
+            match expired.and_then(|(sequence, _)| self.refused(sequence)) {
+                Some(expired) => lost.push(Lost {
+                    reason: DeadReason::Expired,
+                    ..expired
+                }),
+                None => self.ready.extend_from_slice(frame),
+            }
+        }
+        lost
+    }
+
+    /// The connection `epoch` is gone.
+    pub(crate) fn disconnect(&mut self, epoch: u64) -> Vec<Lost> {
+        if epoch != self.epoch || !self.connected {
+            return Vec::new();
+        }
+        self.connected = false;
+        let written = self.written;
+        self.lose_all(|sequence| {
+            if sequence <= written {
+                DeadReason::Unconfirmed
+            } else {
+                DeadReason::Unreachable
+            }
+        })
+    }
+
+    /// What waits for a connection waits no longer. Not while there is one: what it was told of would be forgotten.
+    pub(crate) fn give_up(&mut self, reason: DeadReason) -> Vec<Lost> {
+        let written = if self.connected { self.written } else { 0 };
+        self.lose_all(|sequence| {
+            if sequence <= written {
+                DeadReason::Unconfirmed
+            } else {
+                reason
+            }
+        })
+    }
+
+    pub(crate) fn close(&mut self) -> Vec<Lost> {
+        self.closed = true;
+        let lost = self.give_up(DeadReason::Unreachable);
+        self.connected = false;
+        lost
+    }
+
+    fn lose_all(&mut self, reason: impl Fn(u64) -> DeadReason) -> Vec<Lost> {
+        self.wanted = false;
+        self.first.clear();
+        self.ready.clear();
+        self.answers = 0;
+        self.writing = false;
+        self.large.clear();
+        // Each connection counts from 1, so that the other side knows what it has not got yet.
+        self.sequence = 0;
+        self.written = 0;
+        let mut asks = std::mem::take(&mut self.asks);
+        let lost: Vec<Lost> = self
+            .ledger
+            .take_all()
+            .map(|sent| Lost {
+                receiver: sent.receiver,
+                sender: sent.sender,
+                type_name: sent.type_name,
+                reason: reason(sent.sequence),
+                reply: asks.remove(&sent.correlation).map(|asked| asked.reply),
+            })
+            .collect();
+        // Messages that were confirmed, whose answers will not come any more: no dead letters, but ends of asks.
+        let asks: BTreeMap<u64, Asked> = asks.into_iter().collect();
+        self.unanswered.extend(asks.into_values().map(|asked| asked.reply));
+        lost
+    }
+
+    /// Askers whose message arrived and whose answer will not.
+    pub(crate) fn take_unanswered(&mut self) -> Vec<PendingReply> {
+        std::mem::take(&mut self.unanswered)
+    }
+}
+
+/// The frames in a buffer, one after the other.
+fn frames(mut left: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let length = u32::from_be_bytes(*left.first_chunk()?) as usize;
+        let (frame, rest) = left.split_at_checked(4 + length)?;
+        left = rest;
+        Some(frame)
+    })
+}
+
+/// Sequence and correlation of a frame that is an ask.
+fn asked(frame: &[u8]) -> Option<(u64, u64)> {
+    if *frame.get(4)? != FrameKind::Ask as u8 {
+        return None;
+    }
+    let mut decoder = FrameDecoder::new(Limits::default());
+    decoder.feed(frame);
+    match decoder.next_frame() {
+        Ok(Some(Frame::Ask { correlation, envelope })) => Some((envelope.sequence, correlation)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::BytesMut;
+    use volary_wire::native::{FrameWriter, Head, NameRef};
+
+    use super::super::outbound::put;
+    use super::*;
+
+    #[test]
+    fn asks_are_found_among_frames() {
+        let mut out = BytesMut::new();
+        put(&mut out, &Frame::Heartbeat { nonce: 300 });
+        let head = Head {
+            sequence: 300,
+            receiver: NameRef::Id(1),
+            sender: None,
+            type_name: NameRef::Id(1),
+            codec: volary_wire::CodecId::PROTO,
+            metadata: None,
+        };
+        let _ = FrameWriter::new(&mut out).ask(70_000, &head, |_| Ok::<(), ()>(()));
+        let found: Vec<_> = frames(&out).map(asked).collect();
+        assert_eq!(found, [None, Some((300, 70_000))]);
+    }
+}

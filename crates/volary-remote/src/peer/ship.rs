@@ -1,0 +1,218 @@
+//! How a message gets on its way: it is written where it is sent, into one buffer that the link takes as a whole. A frame
+//! that is too large goes into a queue of its own, in pieces, and so does everything to the same receiver behind it, so
+//! that the order of a pair survives. While there is no connection names stand in full, since numbers belong to a
+//! connection.
+
+use std::any::TypeId;
+use std::sync::atomic::{AtomicU64, Ordering::*};
+
+use bytes::BytesMut;
+use volary_core::ActorId;
+use volary_core::foreign::{Parcel, Undeliverable};
+use volary_wire::native::{Frame, FrameKind, FrameWriter, Head, Intern, InternSpace, Limits, Metadata, NameRef};
+use volary_wire::{MessageEntry, SendEncodeError};
+
+use super::ledger::Sent;
+use super::names::{ADDRESS, Called, TYPE};
+use super::outbound::{Asked, Outbound, put};
+
+/// What a message is addressed with.
+pub(crate) struct Shipment<'a> {
+    pub(crate) entry: &'a MessageEntry,
+    pub(crate) receiver: ActorId,
+    pub(crate) address: &'a str,
+    /// The same for all references to the actor there, those that have ended as well.
+    pub(crate) place: u64,
+    /// The number of the address on the connection of an epoch, as `epoch << 32 | number`.
+    pub(crate) number: &'a AtomicU64,
+    pub(crate) sender: Option<&'a dyn Fn() -> Option<String>>,
+    pub(crate) metadata: Option<Metadata>,
+}
+
+impl Outbound {
+    /// Takes a message; true: the link is to be told.
+    pub(crate) fn ship(&mut self, parcel: &mut Parcel<'_>, shipment: &Shipment<'_>) -> Result<bool, Undeliverable> {
+        if self.closed {
+            return Err(Undeliverable::Gone);
+        }
+        if self.is_full() {
+            return Err(Undeliverable::Full);
+        }
+        let idle = self.ready.is_empty() && self.large.is_empty();
+        let mark = self.ready.len();
+        match self.write(parcel, shipment) {
+            Ok(()) => {}
+            Err(why) => {
+                // The names that were defined for it are known as such from now on.
+                let definitions = self.definitions_behind(mark);
+                self.ready.truncate(definitions);
+                return Err(why);
+            }
+        }
+        let sequence = self.sequence + 1;
+        let correlation = if parcel.is_asked() { self.correlation + 1 } else { 0 };
+        let length = self.ready.len() - mark;
+        if length > self.chunk || self.large.is_behind(shipment.place) {
+            self.move_to_large(mark, parcel, shipment)?;
+        }
+        self.sequence = sequence;
+        if let Some(reply) = parcel.take_reply() {
+            self.correlation = correlation;
+            let message = parcel.message_type();
+            self.asks.insert(correlation, Asked { reply, message });
+        }
+        self.ledger.push(Sent {
+            sequence,
+            receiver: shipment.receiver,
+            sender: parcel.sender(),
+            type_name: parcel.type_name(),
+            bytes: u32::try_from(length).unwrap_or(u32::MAX),
+            correlation,
+            settled: false,
+        });
+        Ok(idle && self.connected)
+    }
+
+    /// Writes a message into the ready buffer, with the names that it needs.
+    fn write(&mut self, parcel: &Parcel<'_>, shipment: &Shipment<'_>) -> Result<(), Undeliverable> {
+        let receiver = self.receiver(shipment);
+        let type_name = self.message_type(parcel.message_type(), shipment.entry.name());
+        let sender_text;
+        let sender = match parcel.sender() {
+            None => None,
+            Some(id) => match self.connected.then(|| self.names.known_sender(id)).flatten() {
+                Some(number) => Some(NameRef::Id(number)),
+                None => {
+                    sender_text = shipment.sender.and_then(|address| address());
+                    sender_text.as_deref().map(|text| self.sender(id, text))
+                }
+            },
+        };
+        let head = Head {
+            sequence: self.sequence + 1,
+            receiver,
+            sender,
+            type_name,
+            codec: shipment.entry.codec(),
+            metadata: shipment.metadata.as_ref(),
+        };
+        self.write_head(parcel, shipment, &head)
+    }
+
+    fn write_head(
+        &mut self,
+        parcel: &Parcel<'_>,
+        shipment: &Shipment<'_>,
+        head: &Head<'_>,
+    ) -> Result<(), Undeliverable> {
+        let encode = |out: &mut BytesMut| shipment.entry.encode(parcel.message(), out);
+        let mut writer = FrameWriter::new(&mut self.ready);
+        let written = if parcel.is_asked() {
+            writer.ask(self.correlation + 1, head, encode)
+        } else {
+            writer.tell(head, encode)
+        };
+        match written {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => {
+                report_unsendable(parcel, &error);
+                Err(Undeliverable::Unsendable)
+            }
+            Err(_) => Err(Undeliverable::Unsendable),
+        }
+    }
+
+    fn receiver<'a>(&mut self, shipment: &Shipment<'a>) -> NameRef<'a> {
+        if !self.connected {
+            return NameRef::Text(shipment.address);
+        }
+        let kept = shipment.number.load(Relaxed);
+        if kept >> 32 == self.epoch {
+            return NameRef::Id(kept as u32);
+        }
+        match self.names.receiver(shipment.address) {
+            Called::From(number) => {
+                self.define(ADDRESS, number, shipment.address);
+                shipment.number.store(self.epoch << 32 | u64::from(number), Relaxed);
+                NameRef::Id(number)
+            }
+            _ => NameRef::Text(shipment.address),
+        }
+    }
+
+    fn message_type<'a>(&mut self, id: TypeId, name: &'a str) -> NameRef<'a> {
+        if !self.connected {
+            return NameRef::Text(name);
+        }
+        match self.names.message_type(id, name) {
+            Called::By(number) => NameRef::Id(number),
+            Called::From(number) => {
+                self.define(TYPE, number, name);
+                NameRef::Id(number)
+            }
+            Called::InFull => NameRef::Text(name),
+        }
+    }
+
+    fn sender<'a>(&mut self, id: ActorId, address: &'a str) -> NameRef<'a> {
+        if !self.connected {
+            return NameRef::Text(address);
+        }
+        match self.names.sender(id, address) {
+            Called::From(number) => {
+                self.define(ADDRESS, number, address);
+                NameRef::Id(number)
+            }
+            _ => NameRef::Text(address),
+        }
+    }
+
+    fn define(&mut self, space: InternSpace, id: u32, text: &str) {
+        let intern = Frame::Intern(Intern {
+            space,
+            id,
+            text: text.into(),
+        });
+        put(&mut self.ready, &intern);
+    }
+
+    /// The frame that was just written is too large, or must not pass one that is.
+    fn move_to_large(
+        &mut self,
+        mark: usize,
+        parcel: &Parcel<'_>,
+        shipment: &Shipment<'_>,
+    ) -> Result<(), Undeliverable> {
+        // Definitions stay where they are, and so they go before it.
+        let definitions = self.definitions_behind(mark);
+        let frame = self.ready.split_off(definitions).freeze();
+        let (length, limit) = (frame.len() - 4, Limits::default().max_message);
+        if length > limit {
+            tracing::error!(
+                message = parcel.type_name(),
+                length,
+                limit,
+                "a message is too large for other nodes"
+            );
+            return Err(Undeliverable::Unsendable);
+        }
+        self.large.push(shipment.place, frame, self.chunk);
+        Ok(())
+    }
+
+    /// Where the definitions that were written from `mark` on end.
+    fn definitions_behind(&self, mark: usize) -> usize {
+        let mut at = mark;
+        while let Some(head) = self.ready.get(at..at + 5)
+            && head[4] == FrameKind::Intern as u8
+        {
+            at += 4 + u32::from_be_bytes([head[0], head[1], head[2], head[3]]) as usize;
+        }
+        at
+    }
+}
+
+/// A message that cannot be written is the program's mistake, and is said so.
+fn report_unsendable(parcel: &Parcel<'_>, error: &SendEncodeError) {
+    tracing::error!(message = parcel.type_name(), %error, "a message cannot be sent to another node");
+}
