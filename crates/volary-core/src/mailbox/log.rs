@@ -170,8 +170,9 @@ impl Block {
     }
 }
 
-/// Why a record was not taken.
+/// Why a record was not taken. As wide as a pointer, so that it comes back in the register where the room would.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
 pub(crate) enum Refusal {
     /// The reader has closed the log for good.
     Closed,

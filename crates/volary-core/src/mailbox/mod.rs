@@ -21,7 +21,7 @@ pub use fair::Fair;
 pub use kind::MailboxKind;
 pub(crate) use log::{BLOCK_BYTES, Growth, Log, Peek, Refusal};
 pub use priority::{Priority, StablePriority};
-pub(crate) use record::{Envelope, Incoming, RecordKind, payload_words, write_payload};
+pub(crate) use record::{Along, Envelope, Incoming, Origin, RecordKind, payload_words, write_payload};
 pub use record::{INLINE_BYTES, MessageTable};
 
 #[cfg(all(test, not(any(volary_loom, volary_shuttle))))]

@@ -103,7 +103,38 @@ pub(crate) struct Envelope {
     pub(crate) carried: Option<NonNull<Carried>>,
 }
 
+#[cold]
+#[inline(never)]
+fn drop_carried(carried: NonNull<Carried>) {
+    // SAFETY: as in `Envelope::take_carried`.
+    drop(unsafe { Box::from_raw(carried.as_ptr()) });
+}
+
+/// Sender and deadline of an envelope.
+pub(crate) type Origin = (u64, u64);
+
+/// What of an envelope has to be let go of: where the reply goes, and what travels along.
+pub(crate) type Along = (Option<NonNull<ReplySlot>>, Option<NonNull<Carried>>);
+
 impl Envelope {
+    /// In two halves that fit into registers. A call that took the whole would have it written to memory, and what is
+    /// written word by word and read in one piece holds up the way of every message, also of those that never make
+    /// the call.
+    #[inline(always)]
+    pub(crate) fn apart(self) -> (Origin, Along) {
+        ((self.sender, self.deadline), (self.reply, self.carried))
+    }
+
+    #[inline(always)]
+    pub(crate) fn of((sender, deadline): Origin, (reply, carried): Along) -> Self {
+        Envelope {
+            sender,
+            deadline,
+            reply,
+            carried,
+        }
+    }
+
     /// From outside of any actor.
     pub(crate) const OUTSIDE: Envelope = Envelope {
         sender: 0,
@@ -138,8 +169,8 @@ impl Envelope {
     /// Nobody will read it.
     #[inline]
     pub(crate) fn drop_carried(&mut self) {
-        if self.carried.is_some() {
-            drop(self.take_carried());
+        if let Some(carried) = self.carried.take() {
+            drop_carried(carried);
         }
     }
 

@@ -1,5 +1,7 @@
 //! Seeing off a message: what it carries, whether it is measured, and what layers say to it.
 
+use std::ptr::NonNull;
+
 use crate::actor::Message;
 use crate::baggage::Carried;
 use crate::cell::Header;
@@ -8,9 +10,10 @@ use crate::intercept::{Departing, Layers};
 use crate::mailbox::Envelope;
 use crate::reference::ActorId;
 
-/// The envelope with what goes along with everything that is sent from here.
+/// What goes along with everything that is sent from here.
 #[cold]
-pub(crate) fn carrying(envelope: Envelope) -> Envelope {
+#[inline(never)]
+pub(crate) fn carried_from_here() -> Option<NonNull<Carried>> {
     let carried = Host::with(|host| {
         let receipt = host.take_receipt();
         // If somebody looks at what this actor sends, the word makes sure that they are asked.
@@ -23,8 +26,14 @@ pub(crate) fn carrying(envelope: Envelope) -> Envelope {
             ..Carried::new(baggage)
         }))
     });
-    match carried.flatten() {
-        Some(carried) => envelope.carry(Some(carried)),
+    Envelope::OUTSIDE.carry(carried.flatten()).carried
+}
+
+/// The envelope with what goes along with everything that is sent from here.
+#[cold]
+pub(crate) fn carrying(envelope: Envelope) -> Envelope {
+    match carried_from_here() {
+        carried @ Some(_) => Envelope { carried, ..envelope },
         None => envelope,
     }
 }

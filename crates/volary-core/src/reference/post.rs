@@ -1,11 +1,11 @@
 //! Putting a message into a mailbox: the bottom of `tell`, `ask` and everything that sends.
 
-use super::departure::{carrying, passes_unseen, see_off};
+use super::departure::{carried_from_here, passes_unseen, see_off};
 use super::foreign::post_out;
 use crate::actor::Message;
 use crate::cell::{Header, MailboxRule};
 use crate::dispatch::{Host, contain};
-use crate::mailbox::{BELL, Bound, Envelope, Growth, Letter, Mailbox, MessageTable, Refusal};
+use crate::mailbox::{Along, BELL, Bound, Envelope, Growth, Letter, Mailbox, MessageTable, Origin, Refusal};
 
 /// Queues a message. The caller then sees to it that the actor runs.
 #[inline(always)]
@@ -17,11 +17,12 @@ pub(crate) fn post<M: Message>(
 ) -> Result<(), (Refusal, M)> {
     let marks = cell.log.marks();
     if !marks.are_none() || envelope.carried.is_some() {
+        let (origin, along) = envelope.apart();
         if marks.is_guarded() || envelope.carried.is_some() {
-            return post_guarded(cell, table, envelope, message);
+            return post_guarded(cell, table, origin, along, message);
         }
         if !passes_unseen(cell) {
-            return post_watched(cell, table, envelope, message);
+            return post_watched(cell, table, origin, along, message);
         }
     }
     // Said once more, so that no instruction is spent on it.
@@ -122,16 +123,15 @@ fn refused<M>(mut envelope: Envelope, written: Result<(), (Refusal, M)>) -> Resu
 fn post_guarded<M: Message>(
     cell: &Header,
     table: &'static MessageTable,
-    envelope: Envelope,
+    origin: Origin,
+    along: Along,
     message: M,
 ) -> Result<(), (Refusal, M)> {
-    if envelope.carried.is_some() || cell.log.marks().is_seen() && !passes_unseen(cell) {
-        return post_watched(cell, table, envelope, message);
+    let (reply, carried) = along;
+    if carried.is_some() || cell.log.marks().is_seen() && !passes_unseen(cell) {
+        return post_watched(cell, table, origin, along, message);
     }
-    let envelope = Envelope {
-        carried: None,
-        ..envelope
-    };
+    let envelope = Envelope::of(origin, (reply, None));
     // Most rules are a bound.
     match cell.mailbox_rule() {
         Some(MailboxRule {
@@ -149,9 +149,11 @@ fn post_guarded<M: Message>(
 fn post_watched<M: Message>(
     cell: &Header,
     table: &'static MessageTable,
-    mut envelope: Envelope,
+    origin: Origin,
+    along: Along,
     message: M,
 ) -> Result<(), (Refusal, M)> {
+    let mut envelope = Envelope::of(origin, along);
     match see_off(cell, &mut envelope, &message) {
         Ok(()) => post_by_rule(cell, table, envelope, message),
         Err(reason) => {
@@ -241,23 +243,20 @@ fn ring_in_vain(cell: &Header) {
 /// What goes with a message sent from here: the running actor, what is left of its time, and its baggage.
 #[inline(always)]
 pub(crate) fn envelope_from_here(cell: &Header) -> Envelope {
-    let (envelope, plain) =
-        Host::with(|host| (sent_by(host, cell), host.surroundings().is_none())).unwrap_or((Envelope::OUTSIDE, true));
-    if plain { envelope } else { carrying(envelope) }
+    let here = Host::with(|host| (origin(host, cell), host.surroundings().is_none()));
+    let (origin, plain) = here.unwrap_or(((0, 0), true));
+    let carried = if plain { None } else { carried_from_here() };
+    Envelope::of(origin, (None, carried))
 }
 
 #[inline(always)]
-fn sent_by(host: &Host, cell: &Header) -> Envelope {
+fn origin(host: &Host, cell: &Header) -> Origin {
     let sender = host.running();
     if sender == 0 {
-        return Envelope::OUTSIDE;
+        return (0, 0);
     }
     if let Some(worker) = host.worker() {
         worker.sent(host.count_sent());
     }
-    Envelope {
-        sender,
-        deadline: cell.system().current_deadline(host),
-        ..Envelope::OUTSIDE
-    }
+    (sender, cell.system().current_deadline(host))
 }

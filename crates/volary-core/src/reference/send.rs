@@ -69,7 +69,8 @@ impl<'a, M: Message> SendFuture<'a, M> {
         self
     }
 
-    #[inline]
+    /// Inlined where nothing stands in the way; `attempt_again` is for whoever had to wait.
+    #[inline(always)]
     fn attempt(&mut self) -> Option<Result<(), (Refusal, M)>> {
         let message = self.message.take()?;
         let sent = post(self.target, self.table, envelope_from_here(self.target), message);
@@ -77,6 +78,11 @@ impl<'a, M: Message> SendFuture<'a, M> {
             self.target.schedule();
         }
         Some(sent)
+    }
+
+    #[inline(never)]
+    fn attempt_again(&mut self) -> Option<Result<(), (Refusal, M)>> {
+        self.attempt()
     }
 
     /// The bound to wait at, if this mailbox lets senders wait.
@@ -122,7 +128,7 @@ impl<M: Message> SendFuture<'_, M> {
         loop {
             let waits = self.waits();
             if waits.is_none_or(|bound| bound.may_try(self.ticket)) || self.target.log.is_closed() {
-                let Some(attempted) = self.attempt() else {
+                let Some(attempted) = self.attempt_again() else {
                     panic!("a send was polled after it had ended")
                 };
                 match (attempted, waits) {
@@ -155,7 +161,7 @@ impl<M: Message> SendFuture<'_, M> {
             }
             let line = self.line.clone();
             if line.as_ref().is_none_or(|line| line.may_try(self.ticket)) || self.target.log.is_closed() {
-                let Some(attempted) = self.attempt() else {
+                let Some(attempted) = self.attempt_again() else {
                     panic!("a send was polled after it had ended")
                 };
                 match (attempted, &line) {
@@ -214,6 +220,7 @@ impl<M: Message> SendFuture<'_, M> {
     }
 
     /// Gives up the place among those who wait.
+    #[cold]
     fn leave(&mut self) {
         if let Some(timer) = self.timer.take() {
             self.target.system().timers().cancel(timer);
@@ -229,8 +236,11 @@ impl<M: Message> SendFuture<'_, M> {
 }
 
 impl<M: Message> Drop for SendFuture<'_, M> {
+    #[inline]
     fn drop(&mut self) {
-        self.leave();
+        if self.ticket.is_some() || self.timer.is_some() {
+            self.leave();
+        }
     }
 }
 

@@ -1,19 +1,23 @@
 //! Many seeds: finding the first that fails, making its faults fewer, and telling the story.
 
+mod failed;
+mod one_run;
+
 use std::fmt;
 use std::future::Future;
-use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
+pub use failed::FailedRun;
+pub(crate) use one_run::run_here;
+
+use failed::Found;
+use one_run::in_own_thread;
+
+use super::Sim;
 use super::choice::Strategy;
-use super::current::Here;
-use super::env::Bridge;
-use super::interpose::Seeded;
-use super::report::{timeline, whole};
 use super::trace::{Difference, Keep};
-use super::world::{Beginning, World};
-use super::{Sim, panics};
+use super::world::Beginning;
 
 /// What a scenario may end with: nothing, or a result whose error fails the run.
 ///
@@ -95,110 +99,6 @@ impl fmt::Display for Summary {
         write!(f, "{seeds} seeds passed in {steps} steps, {twice} of them twice")
     }
 }
-
-/// A run that failed; shows as a report with a timeline.
-///
-/// ```
-/// use volary_testkit::sim::Check;
-///
-/// let failed = Check::new().seeds(10).run(|sim| async move {
-///     assert!(sim.seed() < 4, "four is too many");
-/// });
-/// let failed = failed.unwrap_err();
-/// assert_eq!(failed.seed(), 4);
-/// assert!(failed.to_string().contains("four is too many"));
-/// ```
-pub struct FailedRun {
-    seed: u64,
-    strategy: Strategy,
-    why: String,
-    /// The faults without which it does not fail, of so many.
-    faults: Vec<String>,
-    planned: usize,
-    timeline: String,
-    steps: u64,
-    found: Found,
-}
-
-/// Who ran the seed that failed, and so how it can be seen again.
-enum Found {
-    /// A check, after so many others.
-    Among(u64),
-    /// The test itself, and no other.
-    Alone,
-}
-
-impl FailedRun {
-    /// The seed that fails.
-    ///
-    /// ```
-    /// # fn f(failed: &volary_testkit::sim::FailedRun) { println!("{}", failed.seed()); }
-    /// ```
-    #[must_use]
-    pub fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    /// What was wrong.
-    ///
-    /// ```
-    /// # fn f(failed: &volary_testkit::sim::FailedRun) { println!("{}", failed.why()); }
-    /// ```
-    #[must_use]
-    pub fn why(&self) -> &str {
-        &self.why
-    }
-
-    /// The faults that it takes, in words.
-    ///
-    /// ```
-    /// # fn f(failed: &volary_testkit::sim::FailedRun) { println!("{:?}", failed.faults()); }
-    /// ```
-    #[must_use]
-    pub fn faults(&self) -> &[String] {
-        &self.faults
-    }
-
-    /// What happened, line by line.
-    ///
-    /// ```
-    /// # fn f(failed: &volary_testkit::sim::FailedRun) { println!("{}", failed.timeline()); }
-    /// ```
-    #[must_use]
-    pub fn timeline(&self) -> &str {
-        &self.timeline
-    }
-}
-
-impl fmt::Display for FailedRun {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "seed {} fails: {}", self.seed, self.why)?;
-        let FailedRun { seed, strategy, .. } = self;
-        match self.found {
-            Found::Among(before) => writeln!(
-                f,
-                "found after {before} seeds, {strategy:?}; replay it with VOLARY_SEED={seed}"
-            )?,
-            Found::Alone => writeln!(f, "{strategy:?}; replay it with `Sim::new({seed})`")?,
-        }
-        if self.planned > 0 {
-            writeln!(f, "{} of {} faults are needed:", self.faults.len(), self.planned)?;
-            for fault in &self.faults {
-                writeln!(f, "  {fault}")?;
-            }
-        }
-        writeln!(f, "timeline ({} steps):", self.steps)?;
-        f.write_str(&self.timeline)
-    }
-}
-
-impl fmt::Debug for FailedRun {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl std::error::Error for FailedRun {}
 
 /// One run, told from its beginning to its end; made by [`Check::story`].
 ///
@@ -529,95 +429,6 @@ fn shrink(count: usize, mut fails: impl FnMut(&[usize]) -> Option<()>) -> Vec<us
         part = if part == 1 { 0 } else { part.div_ceil(2) };
     }
     kept
-}
-
-/// What became of a run.
-#[derive(Default)]
-struct Ended {
-    why: Option<String>,
-    steps: u64,
-    hashes: Vec<u64>,
-    difference: Option<Difference>,
-    plan: Vec<String>,
-    timeline: String,
-    hash: u64,
-}
-
-/// Each run has a thread of its own, so that it sees nothing that another has left behind.
-fn in_own_thread<F, V>(beginning: &Beginning, scenario: &(impl Fn(Sim) -> F + Send + Sync)) -> Ended
-where
-    F: Future<Output = V>,
-    V: Verdict,
-{
-    let run = || {
-        let (result, ended) = run_world(beginning.clone(), scenario);
-        let why = match result {
-            Ok(verdict) => verdict.into_verdict().err(),
-            Err(why) => Some(why),
-        };
-        Ended { why, ..ended }
-    };
-    std::thread::scope(|scope| scope.spawn(run).join()).unwrap_or_else(|_| Ended {
-        why: Some("the simulator itself failed".to_owned()),
-        ..Ended::default()
-    })
-}
-
-/// One run on this thread.
-pub(crate) fn run_here<F: Future>(
-    beginning: Beginning,
-    scenario: impl FnOnce(Sim) -> F,
-) -> Result<F::Output, FailedRun> {
-    let (seed, strategy) = (beginning.seed, beginning.strategy);
-    let (result, ended) = run_world(beginning, scenario);
-    result.map_err(|why| FailedRun {
-        seed,
-        strategy,
-        why,
-        planned: ended.plan.len(),
-        faults: ended.plan,
-        timeline: ended.timeline,
-        steps: ended.steps,
-        found: Found::Alone,
-    })
-}
-
-fn run_world<F: Future>(beginning: Beginning, scenario: impl FnOnce(Sim) -> F) -> (Result<F::Output, String>, Ended) {
-    // First of all: tokio has maps, too.
-    let _seeded = Seeded::new(beginning.seed);
-    let whole_story = beginning.keep.whole;
-    let bridge = match Bridge::new() {
-        Ok(bridge) => bridge,
-        Err(error) => return (Err(format!("no clock for tokio's timers: {error}")), Ended::default()),
-    };
-    let _entered = bridge.enter();
-    let world = World::new(beginning, bridge.handle());
-    let sim = Sim { world: world.clone() };
-    let run = || {
-        let main = {
-            let _here = Here::enter(&world, None);
-            scenario(sim)
-        };
-        world.run(&bridge, main)
-    };
-    let result = panics::caught(AssertUnwindSafe(run)).and_then(|ended| ended);
-    if let Err(why) = &result {
-        world.fail(why.clone());
-    }
-    let ended = {
-        let inner = &mut *world.inner();
-        Ended {
-            why: None,
-            steps: inner.trace.count(),
-            hashes: inner.trace.take_hashes(),
-            difference: inner.trace.difference(),
-            plan: std::mem::take(&mut inner.plan),
-            hash: inner.trace.hash(),
-            timeline: if whole_story { whole(inner) } else { timeline(inner) },
-        }
-    };
-    let _ = panics::caught(AssertUnwindSafe(|| world.dismantle()));
-    (result, ended)
 }
 
 #[cfg(test)]
