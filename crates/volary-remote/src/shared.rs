@@ -45,7 +45,7 @@ pub(crate) struct Shared {
     pub(crate) spawnables: Spawnables,
     pub(crate) waiting: Waiting,
     /// Room that messages of all peers take which wait in mailboxes here.
-    pub(crate) inbound: AtomicU64,
+    pub(crate) inbound: Arc<AtomicU64>,
     /// How many actors are starting at the wish of others.
     pub(crate) starting: AtomicUsize,
     stopping: AtomicBool,
@@ -97,7 +97,7 @@ impl Shared {
             adopting: Mutex::default(),
             spawnables: with.spawnables,
             waiting: Waiting::default(),
-            inbound: AtomicU64::new(0),
+            inbound: Arc::default(),
             starting: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
             closing: Closing::default(),
@@ -215,7 +215,9 @@ impl Shared {
 
     /// How many bytes of messages of others wait in mailboxes here.
     pub(crate) fn inbound_bytes(&self) -> usize {
-        usize::try_from(self.inbound.load(Relaxed)).unwrap_or(usize::MAX) * link::UNIT
+        let unused: u64 = self.peers.lock().values().map(|peer| peer.inflow.unused()).sum();
+        let waiting = self.inbound.load(Relaxed).saturating_sub(unused);
+        usize::try_from(waiting).unwrap_or(usize::MAX) * link::UNIT
     }
 
     /// Takes a connection over as that of its peer, in the place of one there may be. When it began to be made, the last

@@ -82,6 +82,7 @@ async fn r6_an_actor_is_started_on_another_node_with_its_options() {
         .passivation(idle)
         .mailbox(MailboxKind::Bounded(64))
         .stash(3)
+        .role("billing")
         .dependency(Prefix("good ".to_owned()));
     let spawn = one.remote.spawn::<Worker>(other.remote.node(), "worker");
     let worker = soon("it starts", spawn.props(props).argument("day")).await.unwrap();
@@ -99,6 +100,8 @@ async fn r6_an_actor_is_started_on_another_node_with_its_options() {
     assert_eq!(soon("it goes on", worker.ask(Work)).await.unwrap().1, 2);
     assert_eq!(there.passivation("/user/worker").await.unwrap(), idle);
     assert_eq!(there.dependencies("/user/worker").await.unwrap(), ["test.Prefix"]);
+    let role = there.kind("/user/worker").await.unwrap().role;
+    assert_eq!(role.as_deref(), Some("billing"));
     // Without a name the node finds one, and without options a crash restarts it.
     let nameless = soon("nameless", there.spawn::<Worker>("").argument("x")).await.unwrap();
     assert_eq!(soon("it works", nameless.ask(Work)).await.unwrap(), ("x".to_owned(), 1));

@@ -44,6 +44,7 @@ fn rich() -> Props {
         .on_fault(Directive::Escalate)
         .supervision(supervision)
         .stash(9)
+        .role("billing")
         .reentrancy(Reentrancy::hold_others().at_most(5))
         .passivation(Passivation::after(SECOND).or_after_messages(11).ending())
         .dependency(Prefix("hello".to_owned()))
@@ -64,6 +65,7 @@ fn l_options_come_back_as_they_were_described() {
     assert_eq!(described.mailbox, MailboxDescription::BoundedRefusing(7));
     assert_eq!(described.dispatcher, Dispatcher::Named("io".to_owned()));
     assert_eq!((described.on_fault, described.stash), (Directive::Escalate, Some(9)));
+    assert_eq!(described.role.as_deref(), Some("billing"));
     let supervision = described.supervision.clone().unwrap();
     assert_eq!(supervision.on_panic, Some(Directive::Stop));
     assert_eq!(
@@ -73,6 +75,12 @@ fn l_options_come_back_as_they_were_described() {
     assert_eq!(
         (supervision.strategy, supervision.children),
         (Strategy::RestForOne, ChildrenPolicy::Keep)
+    );
+    let made = described.props(&known()).unwrap();
+    assert_eq!(
+        PropsDescription::of(&made.role("")).unwrap().role,
+        None,
+        "an empty one is none"
     );
     let made = described.props(&known()).unwrap();
     assert_eq!(made.find_dependency::<Prefix>().unwrap().0, "hello");

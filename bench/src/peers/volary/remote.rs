@@ -26,6 +26,8 @@ use super::actors::{Job, Run};
 const WINDOW: u64 = 65_536;
 /// After which time a message that was given back is sent again.
 const AGAIN: Duration = Duration::from_millis(1);
+/// Nobody waits this long; without it the usual five seconds would count on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Told.
 #[derive(Clone, PartialEq, prost::Message, Message)]
@@ -128,7 +130,8 @@ pub struct Node {
 }
 
 fn builder(workload: &str, certificates: Option<CertificateSource>) -> RemoteBuilder {
-    let options = RemoteOptions::new().window(WINDOW).receiver_share(WINDOW);
+    let w: u64 = std::env::var("VW").ok().and_then(|v| v.parse().ok()).unwrap_or(WINDOW);
+    let options = RemoteOptions::new().window(w).receiver_share(w);
     let mut builder = Remote::builder().kind::<Desk>().kind::<Snail>().options(options);
     if let Some(certificates) = certificates {
         builder = builder.transport(Tls::new(certificates).expect("certificates that fit"));
@@ -214,22 +217,22 @@ impl Remoting for Node {
     }
 
     async fn tell(far: &Far, number: u64, body: &Bytes) {
-        let mut parcel = Parcel {
+        let parcel = Parcel {
             number,
             body: body.clone(),
         };
-        loop {
-            let told = match far {
-                Far::Desk(desk) => desk.tell(parcel),
-                Far::Snail(snail) => snail.tell(parcel),
-            };
-            match told {
-                Ok(()) => return,
-                Err(TellError::Full(given_back)) => parcel = given_back,
-                Err(error) => panic!("{error}"),
-            }
-            tokio::time::sleep(AGAIN).await;
-        }
+        let told = match far {
+            Far::Desk(desk) => desk.tell(parcel),
+            Far::Snail(snail) => snail.tell(parcel),
+        };
+        // Too much is under way: the next one waits in line.
+        let sent = match (told, far) {
+            (Ok(()), _) => return,
+            (Err(TellError::Full(parcel)), Far::Desk(desk)) => desk.send(parcel).timeout(PATIENCE).await,
+            (Err(TellError::Full(parcel)), Far::Snail(snail)) => snail.send(parcel).timeout(PATIENCE).await,
+            (Err(error), _) => panic!("{error}"),
+        };
+        sent.expect("there will be room");
     }
 
     async fn ask(far: &Far, number: u64, body: &Bytes) -> u64 {
@@ -245,7 +248,7 @@ impl Remoting for Node {
 
     async fn handled(far: &Far) -> u64 {
         loop {
-            match far.desk().ask(Handled {}).timeout(Duration::from_secs(60)).await {
+            match far.desk().ask(Handled {}).timeout(PATIENCE).await {
                 Ok(handled) => return handled,
                 // Other senders have used the window up.
                 Err(AskError::Full) => tokio::time::sleep(AGAIN).await,

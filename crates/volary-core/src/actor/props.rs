@@ -49,6 +49,7 @@ pub struct Props {
     pub(crate) on_fault: Directive,
     pub(crate) supervision: Option<Arc<Supervision>>,
     pub(crate) stash: Option<usize>,
+    pub(crate) role: Option<Arc<str>>,
     pub(crate) reentrancy: Reentrancy,
     pub(crate) passivation: Passivation,
     pub(crate) layers: Option<Arc<Layers>>,
@@ -95,6 +96,18 @@ impl Props {
     /// ```
     pub fn stash(mut self, capacity: usize) -> Self {
         self.stash = Some(capacity);
+        self
+    }
+
+    /// Says what part the actor plays, for whoever places actors by it; see [`AnyRef::role`](crate::AnyRef::role). An
+    /// empty one is none.
+    ///
+    /// ```
+    /// # use volary_core::Props;
+    /// let _ = Props::new().role("billing");
+    /// ```
+    pub fn role(mut self, role: impl Into<Arc<str>>) -> Self {
+        self.role = Some(role.into()).filter(|role| !role.is_empty());
         self
     }
 

@@ -80,6 +80,8 @@ pub struct PropsDescription {
     pub supervision: Option<SupervisionDescription>,
     /// See [`Props::stash`].
     pub stash: Option<usize>,
+    /// See [`Props::role`].
+    pub role: Option<String>,
     /// See [`Props::reentrancy`].
     pub reentrancy: Reentrancy,
     /// See [`Props::passivation`].
@@ -143,6 +145,7 @@ impl PropsDescription {
             on_fault: props.on_fault,
             supervision,
             stash: props.stash,
+            role: props.role.as_deref().map(str::to_owned),
             reentrancy: props.reentrancy,
             passivation: props.passivation,
             dependencies: props.dependency_bytes()?,
@@ -167,6 +170,9 @@ impl PropsDescription {
         }
         if let Some(capacity) = self.stash {
             props = props.stash(capacity);
+        }
+        if let Some(role) = self.role.as_deref() {
+            props = props.role(role);
         }
         if !self.dependencies.is_empty() {
             props = props.dependencies(kinds.read(&self.dependencies)?);

@@ -34,6 +34,8 @@ pub(crate) struct Extras {
     pub(crate) supervision: Option<Arc<Supervision>>,
     /// How many messages it may put aside.
     pub(crate) stash: Option<usize>,
+    /// What part it plays.
+    pub(crate) role: Option<Arc<str>>,
     pub(crate) reentrancy: Reentrancy,
     /// For an actor that may be passivated.
     pub(crate) wakefulness: Option<Wakefulness>,

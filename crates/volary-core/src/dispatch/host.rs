@@ -251,6 +251,7 @@ impl Host {
     }
 
     /// Calls `f`; what it sends comes from `sender`, under that deadline, with that baggage.
+    #[inline]
     pub(crate) fn in_arrival<R>(
         sender: u64,
         deadline: u64,

@@ -42,6 +42,16 @@ impl AnyRef {
         self.cell.children().into_iter().map(AnyRef::new).collect()
     }
 
+    /// What part it plays, if it was given one with [`Props::role`](crate::Props::role).
+    ///
+    /// ```
+    /// # fn f(some: &volary_core::AnyRef) { println!("{:?}", some.role()); }
+    /// ```
+    #[must_use]
+    pub fn role(&self) -> Option<&str> {
+        self.cell.extras_if_any()?.role.as_deref()
+    }
+
     /// The kinds of what it was given with [`Props::dependency`](crate::Props::dependency).
     ///
     /// ```

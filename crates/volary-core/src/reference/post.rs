@@ -127,20 +127,30 @@ fn post_guarded<M: Message>(
     along: Along,
     message: M,
 ) -> Result<(), (Refusal, M)> {
-    let (reply, carried) = along;
-    if carried.is_some() || cell.log.marks().is_seen() && !passes_unseen(cell) {
+    if is_looked_at(cell, along.1.is_some()) {
         return post_watched(cell, table, origin, along, message);
     }
-    let envelope = Envelope::of(origin, (reply, None));
+    let envelope = Envelope::of(origin, along);
     // Most rules are a bound.
     match cell.mailbox_rule() {
         Some(MailboxRule {
             bound: Some(bound),
             custom: None,
             foreign: None,
-        }) => write(cell, table, envelope, message, Some(bound), cell),
+        }) => refused(envelope, write(cell, table, envelope, message, Some(bound), cell)),
+        None => refused(envelope, write(cell, table, envelope, message, None, cell)),
         _ => post_by_rule(cell, table, envelope, message),
     }
+}
+
+/// Whether somebody has to see a message on its way: those who look at its receiver, or at what its sender sends. The
+/// sender's are asked of messages that carry something, as all do that they may see.
+#[inline]
+fn is_looked_at(cell: &Header, carries: bool) -> bool {
+    if cell.log.marks().is_seen() {
+        return carries || !passes_unseen(cell);
+    }
+    carries && Host::with(|host| host.layers().is_some()).unwrap_or(true)
 }
 
 /// Queues a message that is looked at on its way.

@@ -164,6 +164,21 @@ impl<F> Spawn<F> {
         self
     }
 
+    /// Says what part the actor plays; see [`Props::role`].
+    ///
+    /// ```
+    /// # use volary_core::*;
+    /// # struct Door; impl Actor for Door {}
+    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
+    /// let door = system.spawn(|| Door).role("entrance").await?;
+    /// assert_eq!(AnyRef::from(&door).role(), Some("entrance"));
+    /// # Ok(()) }
+    /// ```
+    pub fn role(mut self, role: impl Into<std::sync::Arc<str>>) -> Self {
+        self.props = Some(self.props.unwrap_or_default().role(role));
+        self
+    }
+
     /// Says what happens to other messages while answers are due; see [`Context::request`](crate::Context::request).
     ///
     /// ```
@@ -462,6 +477,7 @@ fn extras_for(system: &SystemCore, props: &Props) -> Result<Option<Box<Extras>>,
         && own_dispatcher.is_none()
         && props.supervision.is_none()
         && props.stash.is_none()
+        && props.role.is_none()
         && props.reentrancy == Reentrancy::default()
         && !props.passivation.allowed
         && props.layers.is_none()
@@ -474,6 +490,7 @@ fn extras_for(system: &SystemCore, props: &Props) -> Result<Option<Box<Extras>>,
         own_dispatcher,
         supervision: props.supervision.clone(),
         stash: props.stash,
+        role: props.role.clone(),
         reentrancy: props.reentrancy,
         wakefulness: Wakefulness::new(props.passivation),
         layers: props.layers.clone(),

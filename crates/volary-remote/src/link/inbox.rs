@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::*};
 use volary_core::foreign::{Receipt, Received};
 
 use super::Link;
+use crate::peer::Apart;
 
 /// How many settled messages are worth telling the peer at once.
 const WORTH_SAYING: u64 = 64;
@@ -49,35 +50,48 @@ impl Drop for Delivering {
 
 pub(super) struct Inbox {
     link: Arc<Link>,
-    waiting: AtomicU64,
+    /// Messages that were let in, and how many of them had left when it was looked last. Written by whoever reads.
+    admitted: Apart<(AtomicU64, AtomicU64)>,
+    /// How many have left. Written by whoever handles.
+    left: Apart<AtomicU64>,
 }
 
 impl Inbox {
     pub(super) fn new(link: Arc<Link>) -> Arc<Self> {
         Arc::new(Inbox {
             link,
-            waiting: AtomicU64::new(0),
+            admitted: Apart::default(),
+            left: Apart::default(),
         })
     }
 
-    /// A receipt for the message of this number and length; `None` if too many wait already, or too much.
+    /// A receipt for the message of this number and length; `None` if too many wait already, or too much. For one
+    /// reader at a time.
+    #[inline]
     pub(super) fn admit(self: &Arc<Self>, sequence: u64, length: usize) -> Option<Receipt> {
-        let options = &self.link.peer.shared.options;
-        if self.waiting.fetch_add(1, Relaxed) < options.receiver_share {
-            let units = (length.div_ceil(UNIT) as u64).clamp(1, MOST_UNITS);
-            if self.link.charge(units, (options.inbound_bytes / UNIT) as u64) {
-                return Some(Receipt::new(self.clone(), units << NUMBER_BITS | sequence));
+        let peer = &self.link.peer;
+        let (admitted, left) = &*self.admitted;
+        let number = admitted.load(Relaxed);
+        let share = peer.shared.options.receiver_share;
+        if number - left.load(Relaxed) >= share {
+            left.store(self.left.load(Relaxed), Relaxed);
+            if number - left.load(Relaxed) >= share {
+                return None;
             }
         }
-        self.waiting.fetch_sub(1, Relaxed);
-        None
+        let units = (length.div_ceil(UNIT) as u64).clamp(1, MOST_UNITS);
+        if !peer.inflow.charge(units) {
+            return None;
+        }
+        admitted.store(number + 1, Relaxed);
+        Some(Receipt::new(self.clone(), units << NUMBER_BITS | sequence))
     }
 }
 
 impl Received for Inbox {
     fn received(&self, ticket: u64) {
-        self.waiting.fetch_sub(1, Relaxed);
-        self.link.discharge(ticket >> NUMBER_BITS);
+        self.left.fetch_add(1, Relaxed);
+        self.link.peer.inflow.discharge(ticket >> NUMBER_BITS);
         let sequence = ticket & LAST_NUMBER;
         if DELIVERING.get() == (Arc::as_ptr(&self.link).addr(), sequence) {
             DELIVERING.set((0, 0));
@@ -88,24 +102,6 @@ impl Received for Inbox {
 }
 
 impl Link {
-    /// Takes room for a message. A peer may have as much as is free, so that one alone has half of all there is, and
-    /// whoever floods leaves room to the others.
-    fn charge(&self, units: u64, most: u64) -> bool {
-        let peer = &self.peer;
-        let all = peer.shared.inbound.fetch_add(units, Relaxed) + units;
-        let of_peer = peer.inbound.fetch_add(units, Relaxed) + units;
-        let fits = all + of_peer <= most;
-        if !fits {
-            self.discharge(units);
-        }
-        fits
-    }
-
-    fn discharge(&self, units: u64) {
-        self.peer.inbound.fetch_sub(units, Relaxed);
-        self.peer.shared.inbound.fetch_sub(units, Relaxed);
-    }
-
     /// A message has left its mailbox, or never got there.
     pub(super) fn settle(&self, sequence: u64) {
         let unsaid = self.settled.lock().settle(sequence);

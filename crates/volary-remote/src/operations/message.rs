@@ -60,6 +60,9 @@ pub(super) struct PropsMessage {
     pub(super) passivation: Option<PassivationMessage>,
     #[prost(message, repeated, tag = "11")]
     pub(super) dependencies: Vec<DependencyMessage>,
+    /// Empty: none.
+    #[prost(string, tag = "12")]
+    pub(super) role: String,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -56,6 +56,7 @@ pub(super) fn write(props: &PropsDescription) -> Known<PropsMessage> {
         on_fault: directive_number(props.on_fault)?,
         supervision: props.supervision.as_ref().map(write_supervision).transpose()?,
         stash: props.stash.map(|capacity| capacity as u64),
+        role: props.role.clone().unwrap_or_default(),
         reentrancy,
         in_flight: Some(props.reentrancy.most() as u64),
         passivation: Some(write_passivation(&props.passivation)),
@@ -83,6 +84,7 @@ pub(super) fn read(message: &PropsMessage) -> Known<PropsDescription> {
     props.on_fault = directive(message.on_fault)?;
     props.supervision = message.supervision.as_ref().map(read_supervision).transpose()?;
     props.stash = message.stash.map(size);
+    props.role = Some(message.role.clone()).filter(|role| !role.is_empty());
     props.reentrancy = match (message.reentrancy, message.in_flight) {
         (0, None) => Reentrancy::all(),
         (0, Some(most)) => Reentrancy::all().at_most(size(most)),
@@ -269,7 +271,7 @@ mod tests {
             Reentrancy::all().at_most(3),
             Reentrancy::hold_others(),
         ] {
-            travels(Props::new().reentrancy(reentrancy).stash(12));
+            travels(Props::new().reentrancy(reentrancy).stash(12).role("billing"));
         }
         for passivation in [
             Passivation::on_demand(),

@@ -18,7 +18,7 @@ pub struct ActorKind {
     pub kind: Option<String>,
     /// The Rust type there.
     pub actor_type: String,
-    /// The role it was placed by; `None` for one that was not placed by a role.
+    /// What part it plays; see [`Props::role`](volary_core::Props::role).
     pub role: Option<String>,
 }
 

@@ -143,7 +143,7 @@ fn on_actor(shared: &Shared, operation: OperationName, actor: &AnyRef) -> Told {
             ok(&KindAnswer {
                 kind: registered.map(|kind| kind.name.to_string()).unwrap_or_default(),
                 actor_type: actor.info().actor_type.to_owned(),
-                role: String::new(),
+                role: actor.role().unwrap_or_default().to_owned(),
             })
         }
         OperationName::Children => {

@@ -19,7 +19,7 @@ use super::props;
 /// by then.
 ///
 /// The options travel as far as they are data: mailbox, dispatcher (by its name there), supervision, passivation,
-/// reentrancy, stash and dependencies. Interceptors, mailboxes of one's own and rules for types of errors are code, and
+/// reentrancy, stash, role and dependencies. Interceptors, mailboxes of one's own and rules for types of errors are code, and
 /// are an error here.
 ///
 /// Cancel safe: whoever gives up has no answer, but the actor may start.

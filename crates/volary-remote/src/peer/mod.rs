@@ -1,7 +1,9 @@
 //! The association with one peer: what is on its way there, and which of its actors are known here. It outlives its
 //! connections, which are [links](crate::link).
 
+mod apart;
 mod batch;
+mod inflow;
 mod known;
 mod large;
 mod ledger;
@@ -23,7 +25,9 @@ use volary_core::foreign::StandIn;
 use volary_core::{Address, DeadReason, RemoteError};
 use volary_wire::native::Frame;
 
+pub(crate) use apart::Apart;
 pub(crate) use batch::Batch;
+use inflow::Inflow;
 pub(crate) use known::{Known, Watched};
 use lives::Lives;
 pub(crate) use lost::Lost;
@@ -33,6 +37,7 @@ pub(crate) use ship::Shipment;
 
 use crate::compression::Compression;
 use crate::event::PeerEvent;
+use crate::link::UNIT;
 use crate::outlet::PeerOutlet;
 use crate::shared::Shared;
 
@@ -56,7 +61,7 @@ pub(crate) struct Peer {
     /// Calls of it that are being answered.
     pub(crate) expected: AtomicU64,
     /// Room that its messages take which wait in mailboxes here.
-    pub(crate) inbound: AtomicU64,
+    pub(crate) inflow: Inflow,
     /// Held while what came on a connection is handled: nothing of one connection is handled after what comes on the next.
     pub(crate) reading: Mutex<()>,
     /// The peer will never be spoken to again under its present incarnation, or this node stops.
@@ -146,7 +151,7 @@ impl Peer {
             lives: Mutex::default(),
             generation: AtomicU64::new(0),
             expected: AtomicU64::new(0),
-            inbound: AtomicU64::new(0),
+            inflow: Inflow::new(shared.inbound.clone(), (shared.options.inbound_bytes / UNIT) as u64),
             reading: Mutex::new(()),
             closed: AtomicBool::new(false),
             counters: Counters::default(),

@@ -19,7 +19,8 @@ use super::lost::Lost;
 use super::names::Names;
 use crate::options::RemoteOptions;
 
-/// A buffer that has grown beyond this is not kept.
+/// A buffer that has grown beyond this is kept only as long as batches are not much smaller: to have memory cleared and
+/// handed out again for every batch costs more than to write one.
 const KEPT_BUFFER: usize = 1 << 20;
 
 pub(super) struct Asked {
@@ -45,6 +46,8 @@ pub(crate) struct Outbound {
     pub(super) ready: BytesMut,
     /// How many bytes of that are answers, which the peer decides on, and not this node.
     pub(super) answers: usize,
+    /// How large batches were lately.
+    usual: usize,
     /// A batch is being written.
     pub(super) writing: bool,
     pub(super) large: LargeFrames,
@@ -72,6 +75,7 @@ impl Outbound {
             first: BytesMut::new(),
             ready: BytesMut::new(),
             answers: 0,
+            usual: 0,
             writing: false,
             large: LargeFrames::new(options.large_window),
             names: Names::new(),
@@ -206,12 +210,13 @@ impl Outbound {
 
     /// What is to be written next on the connection `epoch`. `spare` is a batch that was written.
     pub(crate) fn next_batch(&mut self, epoch: u64, mut spare: Batch) -> Batch {
+        self.usual = spare.rest.len().max(self.usual - self.usual / 8);
+        if spare.rest.capacity() > KEPT_BUFFER.max(8 * self.usual) {
+            spare.rest = BytesMut::new();
+        }
         spare.first.clear();
         spare.rest.clear();
         spare.pieces.clear();
-        if spare.rest.capacity() > KEPT_BUFFER {
-            spare.rest = BytesMut::new();
-        }
         if !self.connected || epoch != self.epoch {
             return spare;
         }

@@ -129,6 +129,22 @@ impl FrameDecoder {
         next
     }
 
+    #[inline]
+    pub(super) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// What has come and was not read; nothing once a rule was broken.
+    #[inline]
+    pub(super) fn in_order(&self) -> Option<&[u8]> {
+        self.broken.is_none().then_some(&self.buffer)
+    }
+
+    #[inline]
+    pub(super) fn buffered(&mut self) -> &mut BytesMut {
+        &mut self.buffer
+    }
+
     fn advance(&mut self) -> Result<Option<Frame>, FrameError> {
         loop {
             let Some(length) = self.buffer.first_chunk::<4>() else {

@@ -27,6 +27,7 @@ mod intern;
 mod limits;
 mod metadata;
 mod read;
+mod told;
 mod write;
 
 pub use chunk::{Assembler, Chunk, ChunkError, Chunks};
@@ -41,6 +42,7 @@ pub use handshake::{Hello, Lane, Refuse, RefuseReason, Welcome};
 pub use intern::{InternError, InternSpace, InternTable, Interned, Interner};
 pub use limits::Limits;
 pub use metadata::{Metadata, MetadataBuilder, TraceContext};
+pub use told::Told;
 pub use write::{FrameWriter, Head};
 
 /// The versions of this dialect that this crate speaks, oldest and newest.

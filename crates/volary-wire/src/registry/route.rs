@@ -68,6 +68,7 @@ impl Route {
     ///
     /// # Errors
     /// When the message did not get into the mailbox; the caller still has its bytes if it kept them.
+    #[inline]
     pub fn tell(&self, to: &AnyRef, codec: CodecId, payload: Bytes) -> Result<(), DeliverError> {
         self.check(codec)?;
         (self.0.tell)(to, payload)
@@ -100,6 +101,7 @@ impl Route {
         (self.0.ask)(to, payload, timeout)
     }
 
+    #[inline]
     fn check(&self, found: CodecId) -> Result<(), DeliverError> {
         let RouteTable { name, codec, .. } = *self.0;
         if codec == found {
@@ -187,6 +189,7 @@ fn ask<A: RemoteActor + Respond<M>, M: Wire>(
     Ok(Box::new(asked))
 }
 
+#[inline(always)]
 fn decode<M: Wire>(payload: Bytes) -> Result<M, DeliverError> {
     match contain(|| M::Codec::decode(payload)) {
         Ok(decoded) => Ok(decoded?),

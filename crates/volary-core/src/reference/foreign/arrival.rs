@@ -38,6 +38,7 @@ impl<'a> Arrival<'a> {
     /// # use volary_core::{ActorSystem, foreign::Arrival};
     /// fn bare(system: &ActorSystem) -> Arrival<'_> { Arrival::new(system) }
     /// ```
+    #[inline]
     pub fn new(system: &'a ActorSystem) -> Self {
         Arrival {
             system,
@@ -48,14 +49,15 @@ impl<'a> Arrival<'a> {
         }
     }
 
-    /// Says who sent it: the id of that actor's stand-in.
+    /// Says who sent it, if an actor did: the id of its stand-in.
     ///
     /// ```
     /// # use volary_core::{ActorSystem, foreign::{Arrival, StandIn}};
-    /// fn from<'a>(system: &'a ActorSystem, sender: &StandIn) -> Arrival<'a> { Arrival::new(system).sender(sender.id()) }
+    /// fn from<'a>(system: &'a ActorSystem, sender: &StandIn) -> Arrival<'a> { Arrival::new(system).from(Some(sender.id())) }
     /// ```
-    pub fn sender(mut self, sender: ActorId) -> Self {
-        self.sender = Some(sender);
+    #[inline]
+    pub fn from(mut self, sender: Option<ActorId>) -> Self {
+        self.sender = sender;
         self
     }
 
@@ -66,6 +68,7 @@ impl<'a> Arrival<'a> {
     /// # use volary_core::{ActorSystem, foreign::Arrival};
     /// fn hasty(system: &ActorSystem) -> Arrival<'_> { Arrival::new(system).time_left(Duration::from_millis(5)) }
     /// ```
+    #[inline]
     pub fn time_left(mut self, time: Duration) -> Self {
         self.time_left = Some(time);
         self
@@ -77,6 +80,7 @@ impl<'a> Arrival<'a> {
     /// # use volary_core::{ActorSystem, Baggage, foreign::Arrival};
     /// fn with<'a>(system: &'a ActorSystem, baggage: &'a Baggage) -> Arrival<'a> { Arrival::new(system).baggage(baggage) }
     /// ```
+    #[inline]
     pub fn baggage(mut self, baggage: &'a Baggage) -> Self {
         self.baggage = Some(baggage);
         self
@@ -88,6 +92,7 @@ impl<'a> Arrival<'a> {
     /// # use volary_core::{ActorSystem, foreign::{Arrival, Receipt}};
     /// fn signed(system: &ActorSystem, receipt: Receipt) -> Arrival<'_> { Arrival::new(system).receipt(receipt) }
     /// ```
+    #[inline]
     pub fn receipt(mut self, receipt: Receipt) -> Self {
         self.receipt = Some(receipt);
         self
@@ -99,6 +104,7 @@ impl<'a> Arrival<'a> {
     /// # use volary_core::foreign::Arrival;
     /// # fn f(arrival: Arrival<'_>) { arrival.deliver(|| ()); }
     /// ```
+    #[inline]
     pub fn deliver<R>(self, send: impl FnOnce() -> R) -> R {
         let deadline = self.time_left.map(|time| (self.system.core.now() + time).nanos());
         let sender = self.sender.map_or(0, ActorId::raw);
@@ -156,6 +162,7 @@ impl Receipt {
     /// # use volary_core::foreign::{Receipt, Received};
     /// fn ticket(office: Arc<dyn Received>) -> Receipt { Receipt::new(office, 42) }
     /// ```
+    #[inline]
     pub fn new(office: Arc<dyn Received>, ticket: u64) -> Self {
         Receipt { office, ticket }
     }

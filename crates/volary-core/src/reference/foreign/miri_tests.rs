@@ -93,7 +93,7 @@ fn miri_stand_ins_and_every_end_of_an_ask_elsewhere() {
         let arrival = |ticket| {
             let receipt = Receipt::new(shelf.clone(), ticket);
             Arrival::new(&system)
-                .sender(stand_in.id())
+                .from(Some(stand_in.id()))
                 .baggage(&baggage)
                 .receipt(receipt)
         };

@@ -1,0 +1,330 @@
+//! Delivers messages of the peer: finds receiver, sender and way, and room to wait.
+
+use std::any::TypeId;
+use std::cell::Ref;
+use std::sync::atomic::Ordering::*;
+use std::sync::{Arc, Weak};
+
+use volary_core::foreign::Arrival;
+use volary_core::{ActorId, Address, AnyRef, Baggage, DeadReason, Path, TraceContext};
+use volary_wire::native::{Envelope, Frame, Metadata, Name, Outcome, Reply, Told};
+use volary_wire::{DeliverError, Route};
+
+use super::super::inbox::{Delivering, Inbox, LAST_NUMBER};
+use super::{FEW_INBOXES, Inbound};
+use crate::trust::Right;
+
+/// An actor here that the peer sends to.
+pub(super) struct Receiver {
+    actor: AnyRef,
+    actor_type: TypeId,
+    inbox: Arc<Inbox>,
+    /// The way of the message type that came last, which is mostly that of the next.
+    last: Option<(u32, Route)>,
+}
+
+/// Receiver, sender and type, as a frame calls them.
+type Names = (Name, Option<Name>, Name);
+
+impl Inbound {
+    /// Delivers what nearly every frame is. What is not known by heart goes the long way.
+    pub(super) fn told(&self, told: Told) -> Result<(), String> {
+        let Some((receiver, route, sender)) = self.by_heart(&told) else {
+            return self.deliver(told.into(), None);
+        };
+        let peer = &*self.link.peer;
+        peer.counters.received.fetch_add(1, Relaxed);
+        let sequence = told.sequence;
+        let delivering = Delivering::begin(&self.link, sequence);
+        let delivered = match receiver.inbox.admit(sequence, told.payload.len()) {
+            Some(receipt) => Arrival::new(&peer.shared.system)
+                .receipt(receipt)
+                .from(sender)
+                .deliver(|| route.tell(&receiver.actor, told.codec, told.payload))
+                .map_err(Undelivered::from),
+            None => Err(Undelivered::Busy),
+        };
+        drop(receiver);
+        let has_left = delivering.has_left();
+        match delivered {
+            Ok(()) if has_left => self.link.settle(sequence),
+            Ok(()) => {}
+            Err(why) => {
+                let sender = told.sender.map(Name::Id);
+                let names = (Name::Id(told.receiver), sender, Name::Id(told.type_name));
+                return self.undelivered(sequence, None, &names, why);
+            }
+        }
+        Ok(())
+    }
+
+    /// Receiver, way and sender of a message, if everything is as it was with the last one between the two.
+    fn by_heart(&self, told: &Told) -> Option<(Ref<'_, Receiver>, Route, Option<ActorId>)> {
+        if told.sequence == 0 || told.sequence > LAST_NUMBER || !self.link.rights.allows(Right::Tell) {
+            return None;
+        }
+        let (_, place) = self.addresses.get(told.receiver)?;
+        let receiver = Ref::filter_map(place.receiver.borrow(), Option::as_ref).ok()?;
+        let (last, route) = receiver.last?;
+        if last != told.type_name || !receiver.actor.is_alive() {
+            return None;
+        }
+        let sender = match told.sender {
+            None => None,
+            Some(id) => Some(self.addresses.get(id)?.1.sender.get()?),
+        };
+        Some((receiver, route, sender))
+    }
+
+    pub(super) fn deliver(&self, envelope: Envelope, correlation: Option<u64>) -> Result<(), String> {
+        let sequence = envelope.sequence;
+        let peer = &*self.link.peer;
+        peer.counters.received.fetch_add(1, Relaxed);
+        // Names are numbers nearly always, so that costs nothing.
+        let names = (
+            envelope.receiver.clone(),
+            envelope.sender.clone(),
+            envelope.type_name.clone(),
+        );
+        let delivering = Delivering::begin(&self.link, sequence);
+        let delivered = self.try_deliver(envelope, correlation);
+        let has_left = delivering.has_left();
+        match delivered {
+            Ok(()) if has_left => self.link.settle(sequence),
+            Ok(()) => {}
+            Err(why) => return self.undelivered(sequence, correlation, &names, why),
+        }
+        Ok(())
+    }
+
+    /// It did not get into its mailbox: the peer hears, and nobody waits for it.
+    #[cold]
+    fn undelivered(
+        &self,
+        sequence: u64,
+        correlation: Option<u64>,
+        names: &Names,
+        why: Undelivered,
+    ) -> Result<(), String> {
+        let peer = &*self.link.peer;
+        match why {
+            Undelivered::Rule(why) => return Err(why),
+            Undelivered::GivenUp => {
+                peer.counters.refused.fetch_add(1, Relaxed);
+                self.link.settle(sequence);
+            }
+            Undelivered::Busy => {
+                peer.counters.refused.fetch_add(1, Relaxed);
+                self.link.write_first(&Frame::Busy { sequence });
+                self.link.settle(sequence);
+            }
+            Undelivered::Not(number, why) => {
+                peer.counters.refused.fetch_add(1, Relaxed);
+                peer.shared.report_refused(&peer.node, &why);
+                self.link.settle(sequence);
+                match correlation {
+                    Some(correlation) => {
+                        let outcome = Outcome::ended(number, 0, &why);
+                        self.link.write_first(&Frame::Reply(Reply { correlation, outcome }));
+                    }
+                    None => self.dead_letter(names, number),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A message that was told and cannot be delivered: nobody waits for an answer, so it is said here.
+    fn dead_letter(&self, (receiver, sender, type_name): &Names, number: u8) {
+        let shared = &self.link.peer.shared;
+        let path = self.address(receiver).and_then(|address| address.path().cloned());
+        let name = match type_name {
+            Name::Text(text) => Some(text.as_str()),
+            Name::Id(id) => self.types.get(*id).map(|(text, ())| text),
+        };
+        let message_type = name.and_then(|name| shared.registry.type_name_of(name));
+        let reason = match number {
+            Outcome::STOPPED => DeadReason::Nobody,
+            _ => DeadReason::Unhandled,
+        };
+        let sender = sender.as_ref().and_then(|name| self.sender(name));
+        let arrival = Arrival::new(&shared.system).from(sender);
+        let path = path.unwrap_or_else(Path::root);
+        arrival.dead_letter(path, reason, message_type.unwrap_or("a message of an unknown type"));
+    }
+
+    fn try_deliver(&self, envelope: Envelope, correlation: Option<u64>) -> Result<(), Undelivered> {
+        if envelope.sequence == 0 || envelope.sequence > LAST_NUMBER {
+            return Err(Undelivered::Rule(format!("it numbers a message {}", envelope.sequence)));
+        }
+        if !self.link.rights.allows(Right::Tell) {
+            self.link.peer.counters.forbidden.fetch_add(1, Relaxed);
+            return Err(Undelivered::Not(Outcome::REFUSED, "it has no right to tell".to_owned()));
+        }
+        if let Some(correlation) = correlation {
+            if self.link.answers.was_given_up(correlation) {
+                return Err(Undelivered::GivenUp);
+            }
+            if self.link.answers.len() as u64 >= self.link.peer.shared.options.window {
+                return Err(Undelivered::Busy);
+            }
+        }
+        let mut receiver = self.take_receiver(&envelope.receiver)?;
+        let place = match &envelope.receiver {
+            Name::Id(id) => self.addresses.get(*id),
+            Name::Text(_) => None,
+        };
+        let delivered = self.deliver_to(&mut receiver, envelope, correlation);
+        if let Some((_, place)) = place {
+            place.receiver.replace(Some(receiver));
+        }
+        delivered
+    }
+
+    fn deliver_to(
+        &self,
+        receiver: &mut Receiver,
+        envelope: Envelope,
+        correlation: Option<u64>,
+    ) -> Result<(), Undelivered> {
+        let link = &*self.link;
+        let shared = &link.peer.shared;
+        let route = self.route(&envelope.type_name, receiver)?;
+        let Some(receipt) = receiver.inbox.admit(envelope.sequence, envelope.payload.len()) else {
+            return Err(Undelivered::Busy);
+        };
+        let baggage = envelope.metadata.as_ref().and_then(baggage);
+        let sender = envelope.sender.as_ref().and_then(|name| self.sender(name));
+        let mut arrival = Arrival::new(&shared.system).receipt(receipt).from(sender);
+        if let Some(baggage) = &baggage {
+            arrival = arrival.baggage(baggage);
+        }
+        let left = envelope.metadata.as_ref().and_then(Metadata::deadline);
+        if let (Some(left), None) = (left, correlation) {
+            arrival = arrival.time_left(left); // an ask has its own
+        }
+        let (codec, payload) = (envelope.codec, envelope.payload);
+        let actor = &receiver.actor;
+        let delivered = match correlation {
+            None => arrival.deliver(|| route.tell(actor, codec, payload)),
+            Some(correlation) => arrival
+                .deliver(|| route.ask(actor, codec, payload, left))
+                .map(|pending| link.await_answer(correlation, pending)),
+        };
+        delivered.map_err(Undelivered::from)
+    }
+
+    /// Whoever lives at a place that the peer names, out of what is remembered of it: to be put back.
+    fn take_receiver(&self, name: &Name) -> Result<Receiver, Undelivered> {
+        let nobody = || Undelivered::Not(Outcome::STOPPED, "nobody lives there".to_owned());
+        let spelt: Address;
+        let address = match name {
+            Name::Id(id) => {
+                let (_, place) = self.addresses.get(*id).ok_or_else(|| unknown_number(*id))?;
+                let remembered = place.receiver.take().filter(|receiver| receiver.actor.is_alive());
+                if let Some(receiver) = remembered {
+                    return Ok(receiver);
+                }
+                place.address.as_ref().ok_or_else(nobody)?
+            }
+            Name::Text(text) => {
+                spelt = text.as_str().parse().map_err(|_| nobody())?;
+                &spelt
+            }
+        };
+        let actor = self.link.peer.shared.local(address).ok_or_else(nobody)?;
+        Ok(Receiver {
+            actor_type: actor.actor_type(),
+            inbox: self.inbox(actor.id()),
+            actor,
+            last: None,
+        })
+    }
+
+    fn inbox(&self, actor: ActorId) -> Arc<Inbox> {
+        let inboxes = &mut *self.inboxes.borrow_mut();
+        if let Some(inbox) = inboxes.get(&actor).and_then(Weak::upgrade) {
+            return inbox;
+        }
+        if inboxes.len() >= self.most_inboxes.get() {
+            inboxes.retain(|_, inbox| inbox.strong_count() > 0);
+            self.most_inboxes.set(FEW_INBOXES.max(2 * inboxes.len()));
+        }
+        let inbox = Inbox::new(self.link.clone());
+        inboxes.insert(actor, Arc::downgrade(&inbox));
+        inbox
+    }
+
+    fn route(&self, name: &Name, receiver: &mut Receiver) -> Result<Route, Undelivered> {
+        let registry = &self.link.peer.shared.registry;
+        let find = |text: &str| {
+            registry.route(receiver.actor_type, text).map_err(|error| {
+                let number = match error {
+                    DeliverError::UnknownMessage { .. } => Outcome::UNKNOWN_TYPE,
+                    _ => Outcome::REFUSED,
+                };
+                Undelivered::Not(number, error.to_string())
+            })
+        };
+        match name {
+            Name::Text(text) => find(text.as_str()),
+            Name::Id(id) => match receiver.last {
+                Some((last, route)) if last == *id => Ok(route),
+                _ => {
+                    let (text, ()) = self.types.get(*id).ok_or_else(|| unknown_number(*id))?;
+                    let route = find(text)?;
+                    receiver.last = Some((*id, route));
+                    Ok(route)
+                }
+            },
+        }
+    }
+}
+
+enum Undelivered {
+    /// The connection is closed.
+    Rule(String),
+    Busy,
+    /// Its asker did not wait for it to arrive.
+    GivenUp,
+    Not(u8, String),
+}
+
+impl From<DeliverError> for Undelivered {
+    #[cold]
+    fn from(error: DeliverError) -> Self {
+        let number = match error {
+            DeliverError::Stopped => Outcome::STOPPED,
+            // The sender hears, as of an actor that has more than its share.
+            DeliverError::Full => return Undelivered::Busy,
+            DeliverError::Decode(_) | DeliverError::Panicked { .. } => Outcome::UNREADABLE,
+            _ => Outcome::REFUSED,
+        };
+        Undelivered::Not(number, error.to_string())
+    }
+}
+
+fn unknown_number(id: u32) -> Undelivered {
+    Undelivered::Rule(format!("it uses the number {id}, which it has not defined"))
+}
+
+/// What travelled along, as handlers see it, if anything did.
+fn baggage(metadata: &Metadata) -> Option<Baggage> {
+    if metadata.trace().is_none() && metadata.headers().next().is_none() {
+        return None;
+    }
+    let mut baggage = Baggage::new();
+    if let Some(trace) = metadata.trace() {
+        let (id, span) = (u128::from_be_bytes(trace.trace), u64::from_be_bytes(trace.span));
+        if let (Some(id), Some(span)) = (id.try_into().ok(), span.try_into().ok()) {
+            let context = TraceContext::new(id, span);
+            let sampled = trace.flags & 1 != 0;
+            baggage = baggage.with_trace(if sampled { context.sampled() } else { context });
+        }
+    }
+    for (name, value) in metadata.headers() {
+        // What is beyond our bounds stays behind.
+        baggage = baggage.clone().with_header(name, value).unwrap_or(baggage);
+    }
+    Some(baggage)
+}
