@@ -2,8 +2,8 @@
 
 use crate::trust::Right;
 
-/// Something happened to the connection with a peer; published on the event stream, through which the transport can be
-/// seen like an actor: whoever subscribes hears of each connection.
+/// Something happened to the connection with a peer; published on the event stream. What else the transport knows and does
+/// for others can be asked of a [`TransportActor`](crate::TransportActor).
 ///
 /// ```
 /// # use volary_remote::PeerEvent;

@@ -25,6 +25,7 @@ mod peer;
 mod remote;
 mod shared;
 pub mod transport;
+mod transport_actor;
 mod trust;
 
 pub use builder::RemoteBuilder;
@@ -36,4 +37,5 @@ pub use operations::{
 pub use options::RemoteOptions;
 pub use peer::PeerReading;
 pub use remote::Remote;
+pub use transport_actor::{Connect, Peers, RemoteEnvelope, SendRemote, TransportActor, Undelivered};
 pub use trust::{PeerIdentity, Right, Rights};

@@ -130,8 +130,7 @@ pub struct Node {
 }
 
 fn builder(workload: &str, certificates: Option<CertificateSource>) -> RemoteBuilder {
-    let w: u64 = std::env::var("VW").ok().and_then(|v| v.parse().ok()).unwrap_or(WINDOW);
-    let options = RemoteOptions::new().window(w).receiver_share(w);
+    let options = RemoteOptions::new().window(WINDOW).receiver_share(WINDOW);
     let mut builder = Remote::builder().kind::<Desk>().kind::<Snail>().options(options);
     if let Some(certificates) = certificates {
         builder = builder.transport(Tls::new(certificates).expect("certificates that fit"));

@@ -94,6 +94,16 @@ impl AnyRef {
         Spawn::new(self.is_of_this_node().then(|| self.cell.clone()), factory)
     }
 
+    /// Whether it lives on another node, and this is a stand-in for it.
+    ///
+    /// ```
+    /// # fn f(some: &volary_core::AnyRef) { println!("{}", some.is_elsewhere()); }
+    /// ```
+    #[must_use]
+    pub fn is_elsewhere(&self) -> bool {
+        !self.is_of_this_node()
+    }
+
     fn is_of_this_node(&self) -> bool {
         self.cell.foreign().is_none()
     }

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use std::fmt;
 
 use bytes::{Bytes, BytesMut};
-use volary_core::{Fault, Message, RemoteError, foreign};
+use volary_core::{AnyRef, Fault, Message, RemoteError, foreign};
 
-use super::SendEncodeError;
-use super::route::{Rejected, decode_answer};
+use super::route::{Rejected, decode, decode_answer, told};
+use super::{DeliverError, SendEncodeError};
 use crate::codec::{Codec, CodecId, DecodeError, EncodeError};
 use crate::contain::contain;
 use crate::native::Outcome;
@@ -36,6 +36,7 @@ pub struct MessageEntry {
     encode: fn(&dyn Any, &mut BytesMut) -> Option<Result<(), EncodeError>>,
     decode: fn(Rejected, CodecId, Bytes, &mut dyn Any) -> Result<(), DecodeError>,
     answer: fn(&MessageEntry, foreign::PendingReply, Outcome, &str),
+    tell: fn(&AnyRef, Bytes) -> Result<(), DeliverError>,
 }
 
 /// How an ask of another node ended, as far as the other node said.
@@ -75,6 +76,10 @@ impl MessageEntry {
                 Ok(())
             },
             answer: answer::<M>,
+            tell: |to, payload| {
+                let to = to.recipient::<M>().ok_or(DeliverError::UnknownKind)?;
+                told(to.tell(decode::<M>(payload)?))
+            },
         }
     }
 
@@ -116,6 +121,11 @@ impl MessageEntry {
     /// ```
     pub fn answer(&self, reply: foreign::PendingReply, outcome: Outcome, node: &str) {
         (self.answer)(self, reply, outcome, node);
+    }
+
+    /// Reads a message and tells somebody.
+    pub(super) fn tell(&self, to: &AnyRef, payload: Bytes) -> Result<(), DeliverError> {
+        (self.tell)(to, payload)
     }
 
     pub(super) fn type_name(&self) -> &'static str {

@@ -12,11 +12,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
-use volary_core::{Message, Respond};
+use bytes::Bytes;
+use volary_core::{AnyRef, Message, Respond};
 
 pub use self::entry::{MessageEntry, Reply};
 pub use self::error::{DeliverError, RegisterError, SendEncodeError};
 pub use self::route::{Answered, PendingReply, Route};
+use crate::codec::CodecId;
 use crate::wire::{RemoteActor, Wire};
 
 /// Kinds of actors and messages, by name and by type.
@@ -222,11 +224,45 @@ impl Registry {
                 kind: kind.registered.name.to_string(),
             });
         }
+        Err(self.unknown_message(name))
+    }
+
+    /// Tells somebody, here or elsewhere, what is there as bytes: the message of this name. An actor here is told what its
+    /// kind lists.
+    ///
+    /// ```
+    /// # use bytes::Bytes;
+    /// # use volary_core::AnyRef;
+    /// # use volary_wire::{CodecId, DeliverError, Registry};
+    /// fn bridge(registry: &Registry, to: &AnyRef, json: &str) -> Result<(), DeliverError> {
+    ///     registry.tell(to, "bank.v1.Deposit", CodecId::JSON, Bytes::copy_from_slice(json.as_bytes()))
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// When the name or the codec is not that of a message here, the bytes are none, or nobody takes it.
+    pub fn tell(&self, to: &AnyRef, name: &str, codec: CodecId, payload: Bytes) -> Result<(), DeliverError> {
+        if !to.is_elsewhere() {
+            return self.route(to.actor_type(), name)?.tell(to, codec, payload);
+        }
+        let entry = self.message_names.get(name).and_then(|id| self.messages.get(id));
+        let entry = entry.ok_or_else(|| self.unknown_message(name))?;
+        if entry.codec() != codec {
+            return Err(DeliverError::Codec {
+                name: entry.type_name(),
+                expected: entry.codec(),
+                found: codec,
+            });
+        }
+        entry.tell(to, payload)
+    }
+
+    fn unknown_message(&self, name: &str) -> DeliverError {
         let known = self.message_names.keys().map(|name| &**name);
-        Err(DeliverError::UnknownMessage {
+        DeliverError::UnknownMessage {
             name: near::shown(name),
             near: near::hint(name, known),
-        })
+        }
     }
 
     /// The kind that other nodes call so.

@@ -157,8 +157,12 @@ pub enum Answered {
 
 fn tell<A: RemoteActor + Respond<M>, M: Wire>(to: &AnyRef, payload: Bytes) -> Result<(), DeliverError> {
     let actor = to.downcast::<A>().ok_or(DeliverError::UnknownKind)?;
-    let refused = actor.tell(decode::<M>(payload)?);
-    refused.map_err(|refused| {
+    told(actor.tell(decode::<M>(payload)?))
+}
+
+#[inline(always)]
+pub(super) fn told<M>(told: Result<(), TellError<M>>) -> Result<(), DeliverError> {
+    told.map_err(|refused| {
         let error = match &refused {
             TellError::Full(_) => DeliverError::Full,
             _ => DeliverError::Stopped,
@@ -190,7 +194,7 @@ fn ask<A: RemoteActor + Respond<M>, M: Wire>(
 }
 
 #[inline(always)]
-fn decode<M: Wire>(payload: Bytes) -> Result<M, DeliverError> {
+pub(super) fn decode<M: Wire>(payload: Bytes) -> Result<M, DeliverError> {
     match contain(|| M::Codec::decode(payload)) {
         Ok(decoded) => Ok(decoded?),
         Err(_) => Err(DeliverError::Panicked { name: M::NAME }),

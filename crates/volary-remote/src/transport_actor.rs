@@ -1,0 +1,167 @@
+//! The transport, seen as an actor.
+
+use std::convert::Infallible;
+
+use bytes::Bytes;
+use volary_core::foreign::Arrival;
+use volary_core::{Actor, Address, Context, Failure, Message, Rejection, SyncHandler};
+use volary_wire::{CodecId, DeliverError};
+
+use crate::peer::PeerReading;
+use crate::remote::Remote;
+
+/// The transport of a node as an actor, for those who have bytes in hand and not messages: gateways, bridges, tools. It is
+/// told by name what to send to whom, and asked whom it knows. Spawn as many as there are uses; each sends in order.
+///
+/// What happens to connections is on the event stream, as [`PeerEvent`](crate::PeerEvent); what cannot be delivered is a
+/// dead letter there, as for everybody.
+///
+/// ```
+/// use volary_core::{Address, ActorSystem};
+/// use volary_remote::{Peers, Remote, RemoteEnvelope, SendRemote, TransportActor};
+/// use volary_wire::CodecId;
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let system = ActorSystem::builder("bank").start().await?;
+/// let remote = Remote::builder().start(&system, "127.0.0.1:0").await?;
+/// let transport = system.spawn(move || TransportActor::new(remote.clone())).named("transport").await?;
+/// let envelope = RemoteEnvelope {
+///     target: "volary://bank@10.0.0.7:4242/user/alice".parse()?,
+///     sender: None,
+///     type_name: "bank.v1.Deposit".to_owned(),
+///     codec: CodecId::JSON,
+///     payload: r#"{"amount":5}"#.into(),
+/// };
+/// let sent = transport.ask(SendRemote(envelope)).await;
+/// assert!(sent.is_err(), "nobody has registered `bank.v1.Deposit` here");
+/// assert!(transport.ask(Peers).await?.is_empty());
+/// # system.stop().await?; Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct TransportActor {
+    remote: Remote,
+}
+
+impl TransportActor {
+    /// Of this node.
+    ///
+    /// See [`TransportActor`] for an example.
+    #[must_use]
+    pub fn new(remote: Remote) -> Self {
+        TransportActor { remote }
+    }
+}
+
+impl Actor for TransportActor {}
+
+/// A message as bytes, with the names that the wire has for everything.
+///
+/// See [`TransportActor`] for an example.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteEnvelope {
+    /// Whom it is for, here or elsewhere.
+    pub target: Address,
+    /// Who sends it, for whoever answers.
+    pub sender: Option<Address>,
+    /// What it is called: the name that it is registered under.
+    pub type_name: String,
+    /// How it is written.
+    pub codec: CodecId,
+    /// The message.
+    pub payload: Bytes,
+}
+
+/// Sends what is in an envelope. The answer says that it is on its way, as a `tell` does.
+///
+/// See [`TransportActor`] for an example.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SendRemote(pub RemoteEnvelope);
+
+impl Message for SendRemote {
+    type Reply = ();
+    type Rejection = Undelivered;
+}
+
+/// Why what is in an envelope was not sent.
+///
+/// ```
+/// # use volary_remote::Undelivered;
+/// let nobody = Undelivered::Nobody { address: "volary://bank/user/alice".to_owned() };
+/// assert_eq!(nobody.to_string(), "nobody lives at volary://bank/user/alice, and no other node is meant");
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Undelivered {
+    /// The address is of this node or of none, and nobody lives there.
+    #[error("nobody lives at {address}, and no other node is meant")]
+    Nobody {
+        /// The address.
+        address: String,
+    },
+    /// It is no message, or was not taken.
+    #[error(transparent)]
+    Not(#[from] DeliverError),
+}
+
+impl Rejection for Undelivered {}
+
+impl SyncHandler<SendRemote> for TransportActor {
+    fn handle(&mut self, SendRemote(envelope): SendRemote, _: &mut Context<Self>) -> Result<(), Failure<Undelivered>> {
+        let shared = self.remote.shared();
+        let system = &shared.system;
+        let Some(target) = system.find(&envelope.target) else {
+            let address = envelope.target.to_string();
+            return Err(Undelivered::Nobody { address }.into());
+        };
+        let sender = envelope.sender.and_then(|sender| system.find(&sender));
+        let arrival = Arrival::new(system).from(sender.map(|sender| sender.id()));
+        let (name, codec, payload) = (&envelope.type_name, envelope.codec, envelope.payload);
+        let told = arrival.deliver(|| shared.registry.tell(&target, name, codec, payload));
+        Ok(told.map_err(Undelivered::Not)?)
+    }
+}
+
+/// Asks whom the transport knows; see [`Remote::peers`].
+///
+/// See [`TransportActor`] for an example.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peers;
+
+impl Message for Peers {
+    type Reply = Vec<PeerReading>;
+    type Rejection = Infallible;
+}
+
+impl SyncHandler<Peers> for TransportActor {
+    fn handle(&mut self, _: Peers, _: &mut Context<Self>) -> Result<Vec<PeerReading>, Failure> {
+        Ok(self.remote.peers())
+    }
+}
+
+/// Asks for a connection to a node, before there is anything to send. Whether there is one is on the event stream, or
+/// in what [`Peers`] answers. False: no more nodes are taken.
+///
+/// ```
+/// # use volary_core::{ActorRef, AskError};
+/// # use volary_remote::{Connect, TransportActor};
+/// # async fn f(transport: &ActorRef<TransportActor>) -> Result<(), AskError> {
+/// transport.ask(Connect("10.0.0.7:4242".to_owned())).await?;
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Connect(pub String);
+
+impl Message for Connect {
+    type Reply = bool;
+    type Rejection = Infallible;
+}
+
+impl SyncHandler<Connect> for TransportActor {
+    fn handle(&mut self, Connect(node): Connect, _: &mut Context<Self>) -> Result<bool, Failure> {
+        let peer = self.remote.shared().peer(&node);
+        if let Some(peer) = &peer {
+            peer.want_connection();
+        }
+        Ok(peer.is_some())
+    }
+}
