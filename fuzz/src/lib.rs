@@ -6,7 +6,7 @@ use std::fmt::Debug;
 
 use bytes::{Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
-use volary_wire::Codec;
+use volary_wire::{Codec, CodecId};
 use volary_wire::native::{Frame, FrameDecoder, FrameWriter, Limits};
 
 /// A frame of this kind around a body.
@@ -55,6 +55,10 @@ pub fn round_trip<C: Codec<T>, T: Debug>(bytes: &[u8]) {
     let Ok(value) = C::decode(Bytes::copy_from_slice(bytes)) else {
         return;
     };
+    // JSON has no word for them, and reads a number that is too large as one.
+    if C::ID == CodecId::JSON && ["inf", "NaN"].iter().any(|float| format!("{value:?}").contains(float)) {
+        return;
+    }
     let mut out = BytesMut::new();
     C::encode(&value, &mut out).expect("what was read can be written");
     let again = C::decode(out.freeze()).expect("what was written can be read");

@@ -283,14 +283,14 @@ fn r3_what_arrives_has_its_sender_deadline_and_baggage_and_a_receipt_when_it_is_
         assert_eq!(*office.0.lock().unwrap(), [1], "the second one waits");
         open.send(()).unwrap();
         let who = Arrival::new(&system)
-            .sender(sender.id())
+            .from(Some(sender.id()))
             .receipt(receipt(3))
             .deliver(|| desk.ask(Who).into_future())
             .await;
         assert_eq!(who.unwrap(), Some(sender.id()));
         assert_eq!(*office.0.lock().unwrap(), [1, 2, 3]);
         let left = Arrival::new(&system)
-            .sender(sender.id())
+            .from(Some(sender.id()))
             .time_left(SECOND)
             .deliver(|| desk.ask(TimeLeft).into_future())
             .await;

@@ -12,6 +12,9 @@ use super::{Codec, CodecId, DecodeError, EncodeError};
 /// Fields are found by name: a reader skips what it does not know, and needs `#[serde(default)]` or `Option` for what
 /// an older writer does not send.
 ///
+/// JSON has no word for infinity and for what is no number: such a float is written as `null`, and only an `Option` reads
+/// that. Choose another codec where they may occur.
+///
 /// ```
 /// use bytes::BytesMut;
 /// use volary_wire::{Codec, Json};
