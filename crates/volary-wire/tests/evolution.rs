@@ -199,3 +199,15 @@ fn r2_codecs_have_their_numbers_for_ever() {
     ];
     assert_eq!(ids.map(CodecId::number), [1, 2, 3, 4, 128]);
 }
+
+#[test]
+fn r2_json_has_no_word_for_floats_that_are_none() {
+    for float in [f32::INFINITY, f32::NAN] {
+        let mut out = BytesMut::new();
+        Json::encode(&float, &mut out).unwrap();
+        assert_eq!(out, "null");
+        let bytes = out.freeze();
+        assert!(<Json as Codec<f32>>::decode(bytes.clone()).is_err());
+        assert_eq!(<Json as Codec<Option<f32>>>::decode(bytes).unwrap(), None);
+    }
+}
