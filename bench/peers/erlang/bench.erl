@@ -26,7 +26,7 @@ sizes([], Sizes) -> Sizes.
 
 names() ->
     ["tell", "fan-in", "fan-out", "pairs", "ask", "tokio-ask", "tokio-ask/one", "spawn", "skynet", "timers",
-     "timers/fire", "timers/set-cancel", "restart", "restart/panic", "stash", "topic"].
+     "timers/fire", "timers/set-cancel", "restart", "restart/panic", "stash", "topic", "events"].
 
 %% A function that runs so many operations and returns how many were handled.
 set_up("tell") -> tell:one_to_one();
@@ -45,4 +45,5 @@ set_up("restart") -> restart:set_up(stop);
 set_up("restart/panic") -> restart:set_up(crash);
 set_up("stash") -> stash:set_up();
 set_up("topic") -> topic:set_up();
+set_up("events") -> events:set_up();
 set_up(Name) -> error({not_offered, Name}).

@@ -25,8 +25,10 @@ func (e *echo) Receive(ctx *actor.ReceiveContext) {
 	}
 }
 
-func ask(sizes) pass {
-	system, latch := startSystem(), newLatch()
+func ask(sizes) pass { return askIn(startSystem()) }
+
+func askIn(system actor.ActorSystem) pass {
+	latch := newLatch()
 	asker, target := spawnActor(system, "asker", &job{}), spawnActor(system, "echo", &echo{})
 	var before put
 	return func(count uint64) uint64 {

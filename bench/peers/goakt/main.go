@@ -20,10 +20,12 @@ var workloads = map[string]setUp{
 	"tell":              tell,
 	"tell/outside":      tellOutside,
 	"tell/bounded":      tellBounded,
+	"tell/telemetry":    tellTelemetry,
 	"fan-in":            fanIn,
 	"fan-out":           fanOut,
 	"pairs":             pairs,
 	"ask":               ask,
+	"ask/telemetry":     askTelemetry,
 	"tokio-ask":         askMany,
 	"tokio-ask/one":     askOne,
 	"spawn":             spawn,
@@ -37,6 +39,8 @@ var workloads = map[string]setUp{
 	"router":            routerRoundRobin,
 	"router/hash":       routerHash,
 	"topic":             topic,
+	"events":            events,
+	"stream":            streamToActor,
 }
 
 func main() {

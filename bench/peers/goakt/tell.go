@@ -13,13 +13,15 @@ const (
 	receives = 10_000
 )
 
-func tell(sizes) pass { return tellTo() }
+func tell(sizes) pass { return tellIn(startSystem()) }
 
 // The ring buffer of the bounded mailbox has the sender wait for room.
-func tellBounded(sizes) pass { return tellTo(actor.WithMailbox(actor.NewBoundedMailbox(capacity))) }
+func tellBounded(sizes) pass {
+	return tellIn(startSystem(), actor.WithMailbox(actor.NewBoundedMailbox(capacity)))
+}
 
-func tellTo(options ...actor.SpawnOption) pass {
-	system, latch := startSystem(), newLatch()
+func tellIn(system actor.ActorSystem, options ...actor.SpawnOption) pass {
+	latch := newLatch()
 	sender := spawnActor(system, "sender", &job{})
 	target := spawnActor(system, "sink", &sink{latch: latch}, options...)
 	return func(count uint64) uint64 {

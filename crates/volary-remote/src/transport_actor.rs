@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use bytes::Bytes;
 use volary_core::foreign::Arrival;
-use volary_core::{Actor, Address, Context, Failure, Message, Rejection, SyncHandler};
+use volary_core::{Actor, Address, Context, Failure, Message, Rejection, Resolving, SyncHandler};
 use volary_wire::{CodecId, DeliverError};
 
 use crate::peer::PeerReading;
@@ -61,7 +61,7 @@ impl Actor for TransportActor {}
 pub struct RemoteEnvelope {
     /// Whom it is for, here or elsewhere.
     pub target: Address,
-    /// Who sends it, for whoever answers.
+    /// The actor of this node that sends it, for whoever answers; without one it comes from outside of any.
     pub sender: Option<Address>,
     /// What it is called: the name that it is registered under.
     pub type_name: String,
@@ -71,7 +71,8 @@ pub struct RemoteEnvelope {
     pub payload: Bytes,
 }
 
-/// Sends what is in an envelope. The answer says that it is on its way, as a `tell` does.
+/// Sends what is in an envelope. The answer says that it is on its way, as a `tell` does. What the bytes stand for is all
+/// that goes: neither the trace nor the time of whoever asks for it.
 ///
 /// See [`TransportActor`] for an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,14 +88,20 @@ impl Message for SendRemote {
 /// ```
 /// # use volary_remote::Undelivered;
 /// let nobody = Undelivered::Nobody { address: "volary://bank/user/alice".to_owned() };
-/// assert_eq!(nobody.to_string(), "nobody lives at volary://bank/user/alice, and no other node is meant");
+/// assert_eq!(nobody.to_string(), "nobody can be reached at volary://bank/user/alice");
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Undelivered {
-    /// The address is of this node or of none, and nobody lives there.
-    #[error("nobody lives at {address}, and no other node is meant")]
+    /// Nobody lives there, or this node does not speak with that one.
+    #[error("nobody can be reached at {address}")]
     Nobody {
+        /// The address.
+        address: String,
+    },
+    /// Whoever is to be the sender does not live on this node, so that nobody could answer it.
+    #[error("{address} is nobody of this node, so it cannot be the sender")]
+    Sender {
         /// The address.
         address: String,
     },
@@ -113,10 +120,21 @@ impl SyncHandler<SendRemote> for TransportActor {
             let address = envelope.target.to_string();
             return Err(Undelivered::Nobody { address }.into());
         };
-        let sender = envelope.sender.and_then(|sender| system.find(&sender));
-        let arrival = Arrival::new(system).from(sender.map(|sender| sender.id()));
+        let sender = match &envelope.sender {
+            None => None,
+            Some(address) => match system.find(address).filter(|sender| !sender.is_elsewhere()) {
+                Some(sender) => Some(sender.id()),
+                None => {
+                    let address = address.to_string();
+                    return Err(Undelivered::Sender { address }.into());
+                }
+            },
+        };
         let (name, codec, payload) = (&envelope.type_name, envelope.codec, envelope.payload);
-        let told = arrival.deliver(|| shared.registry.tell(&target, name, codec, payload));
+        let told = Resolving::scope(shared.resolver.clone(), || {
+            let arrival = Arrival::new(system).from(sender);
+            arrival.deliver(|| shared.registry.tell(&target, name, codec, payload))
+        });
         Ok(told.map_err(Undelivered::Not)?)
     }
 }
@@ -139,7 +157,7 @@ impl SyncHandler<Peers> for TransportActor {
 }
 
 /// Asks for a connection to a node, before there is anything to send. Whether there is one is on the event stream, or
-/// in what [`Peers`] answers. False: no more nodes are taken.
+/// in what [`Peers`] answers. False: none will be made, because it is this node itself, is not allowed, or there are too many.
 ///
 /// ```
 /// # use volary_core::{ActorRef, AskError};

@@ -56,6 +56,23 @@ async fn r3_what_the_transport_is_told_reaches_actors_here_and_elsewhere() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r3_references_in_what_the_transport_sends_lead_back() {
+    let (one, other) = pair().await;
+    let transport = transport(&one).await;
+    let near = one.desk("near").await;
+    other.desk("far").await;
+    let address = one.remote.address_of(&near).to_string();
+    let length = u8::try_from(address.len()).unwrap();
+    let mut tell = note(other.address("far"), 0);
+    tell.type_name = "test.Tell".to_owned();
+    tell.payload = [&[length][..], address.as_bytes(), &[42]].concat().into();
+    soon("sent", transport.ask(SendRemote(tell))).await.unwrap();
+    eventually("the note comes back", || one.log.all() == ["42"]).await;
+    one.system.stop().await.unwrap();
+    other.system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r3_the_transport_says_whom_a_message_is_from() {
     let (one, other) = pair().await;
     let transport = transport(&one).await;
@@ -100,6 +117,12 @@ async fn r3_what_cannot_be_sent_is_rejected_with_its_reason() {
     }
     let why = refused(note(one.address("nobody"), 1)).await;
     assert!(matches!(&why, Undelivered::Nobody { .. }), "{why}");
+    for sender in [one.address("nobody"), other.address("far")] {
+        let mut sent = far();
+        sent.sender = Some(sender);
+        let why = refused(sent).await;
+        assert!(matches!(&why, Undelivered::Sender { .. }), "{why}");
+    }
     let here = one.remote.node().to_owned();
     assert!(!soon("not to itself", transport.ask(Connect(here))).await.unwrap());
     one.system.stop().await.unwrap();

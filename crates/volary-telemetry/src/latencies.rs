@@ -67,7 +67,7 @@ impl Latencies {
 
 impl TelemetrySink for Latencies {
     fn sample(&self, sample: &Sample<'_>) {
-        let attributes = self.attributes(sample.actor_type);
+        let attributes = self.attributes(sample.label);
         self.waited.record(sample.waited.as_secs_f64(), &attributes);
         self.took.record(sample.took.as_secs_f64(), &attributes);
     }

@@ -18,6 +18,7 @@ chapters! {
     Failure: "failure.md",
     Time: "time.md",
     Routing: "routing.md",
+    WhatActorsNeed: "what-actors-need.md",
     Streams: "streams.md",
     Testing: "testing.md",
     FindTheRace: "find-the-race.md",

@@ -10,7 +10,7 @@ use opentelemetry_sdk::metrics::data::{AggregatedMetrics, MetricData};
 use opentelemetry_sdk::metrics::{InMemoryMetricExporter, SdkMeterProvider};
 use volary::prelude::*;
 use volary::telemetry::{MAX_ACTORS, Otel};
-use volary::{BOUNDS, Directive, Supervision, Telemetry};
+use volary::{BOUNDS, Cardinality, Directive, Supervision, Telemetry};
 
 type Attributes = BTreeMap<String, String>;
 
@@ -137,16 +137,20 @@ impl Parent {
 }
 
 async fn measured() -> (ActorSystem, Collector) {
+    measured_by(Telemetry::sampled(1.0)).await
+}
+
+async fn measured_by(telemetry: Telemetry) -> (ActorSystem, Collector) {
     let collector = Collector::new();
     let otel = Otel::new(&collector.provider);
-    let builder = builder("test").telemetry(Telemetry::sampled(1.0));
+    let builder = builder("test").telemetry(telemetry);
     let system = builder.telemetry_sink(otel.latencies("test")).start().await.unwrap();
     otel.install(&system).unwrap();
     (system, collector)
 }
 
 /// Name, unit and form of all there are.
-const ALL: [(&str, &str, &str); 27] = [
+const ALL: [(&str, &str, &str); 29] = [
     ("actorsystem.actors.count", "", "gauge"),
     ("actorsystem.deadletters.count", "", "counter"),
     ("actorsystem.uptime", "s", "gauge"),
@@ -161,6 +165,8 @@ const ALL: [(&str, &str, &str); 27] = [
     ("actorsystem.passivated.count", "", "counter"),
     ("actorsystem.woken.count", "", "counter"),
     ("actorsystem.timers.count", "", "gauge"),
+    ("actorsystem.lost.events.count", "", "counter"),
+    ("actorsystem.lost.routees.count", "", "counter"),
     ("actorsystem.schedules.count", "", "gauge"),
     ("actorsystem.mailbox.memory", "By", "gauge"),
     ("actor.live.count", "", "gauge"),
@@ -175,6 +181,28 @@ const ALL: [(&str, &str, &str); 27] = [
     ("actor.mailbox.wait.duration", "s", "histogram"),
     ("actor.handler.duration", "s", "histogram"),
 ];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn l29_low_cardinality_reaches_every_instrument() {
+    let (system, collector) = measured_by(Telemetry::sampled(1.0).cardinality(Cardinality::Low)).await;
+    let log = Log::new();
+    let desk = system.spawn(a_desk(&log)).await.unwrap();
+    let parent = system.spawn(move || Parent { log: log.clone() }).await.unwrap();
+    desk.ask(Note { number: 1 }).await.unwrap();
+    parent.ask(Adopt).await.unwrap();
+    let all = collector.collect();
+    assert!(all.contains_key("actor.live.count") && all.contains_key("actor.handler.duration"));
+    for (name, seen) in &all {
+        let kinds: Vec<_> = seen
+            .points
+            .iter()
+            .filter_map(|(labels, _)| labels.get("actor.kind"))
+            .collect();
+        assert!(kinds.is_empty() || kinds == ["all"], "{name} has {kinds:?}");
+    }
+    assert_eq!(of_kind(&all, "actor.live.count", "all"), 3.0);
+    system.stop().await.unwrap();
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn l29_every_instrument_has_goakts_name_its_unit_and_its_value() {

@@ -16,6 +16,7 @@ const MS: Duration = Duration::from_millis(1);
 #[derive(Clone, Debug)]
 struct Seen {
     message: String,
+    label: &'static str,
     waited: Duration,
     took: Duration,
     faulted: bool,
@@ -40,6 +41,7 @@ impl Samples {
 impl TelemetrySink for Samples {
     fn sample(&self, sample: &Sample<'_>) {
         self.0.lock().unwrap().push(Seen {
+            label: sample.label,
             message: sample.message_type.rsplit("::").next().unwrap().to_owned(),
             waited: sample.waited,
             took: sample.took,
@@ -171,13 +173,22 @@ fn l29_a_bounded_mailbox_is_measured_and_stays_bounded() {
 #[test]
 fn l29_low_cardinality_counts_all_actors_together() {
     seeds(|env| async move {
-        let (system, _) = measured(&env, Telemetry::sampled(1.0).cardinality(Cardinality::Low)).await;
+        let (system, samples) = measured(&env, Telemetry::sampled(1.0).cardinality(Cardinality::Low)).await;
         let next = system.spawn(a_desk(&Log::new())).await.unwrap();
         let relay = system.spawn(move || Relay { next: next.clone() }).await.unwrap();
         relay.ask(Hand { number: 1 }).await.unwrap();
         let readings = system.readings();
         assert_eq!(readings.kinds.len(), 1);
         assert_eq!((readings.kinds[0].kind, readings.kinds[0].took.count()), ("all", 2));
+        for instrument in system.instruments() {
+            let kinds: Vec<_> = instrument.points.iter().filter_map(|point| point.actor_kind).collect();
+            assert!(
+                kinds.is_empty() || kinds == ["all"],
+                "{} has {kinds:?}",
+                instrument.name
+            );
+        }
+        assert!(samples.all().iter().all(|sample| sample.label == "all"));
         system.stop().await.unwrap();
     });
 }

@@ -206,6 +206,7 @@ impl Served {
             let sample = Sample {
                 actor: cell.path(),
                 actor_type,
+                label: meter.label(actor_type),
                 message_type: self.message_type,
                 begun,
                 waited,

@@ -144,13 +144,16 @@ fn post_guarded<M: Message>(
 }
 
 /// Whether somebody has to see a message on its way: those who look at its receiver, or at what its sender sends. The
-/// sender's are asked of messages that carry something, as all do that they may see.
+/// sender's are asked of messages that carry something, as all do that they may see; and the meter of these too, since a
+/// trace that is sampled is measured however few others are.
 #[inline]
 fn is_looked_at(cell: &Header, carries: bool) -> bool {
-    if cell.log.marks().is_seen() {
-        return carries || !passes_unseen(cell);
+    if !carries {
+        return cell.log.marks().is_seen() && !passes_unseen(cell);
     }
-    carries && Host::with(|host| host.layers().is_some()).unwrap_or(true)
+    cell.log.marks().is_seen()
+        || cell.system().meter().is_some()
+        || Host::with(|host| host.layers().is_some()).unwrap_or(true)
 }
 
 /// Queues a message that is looked at on its way.

@@ -80,11 +80,32 @@ impl ActorSystem {
     /// ```
     #[must_use]
     pub fn instruments(&self) -> Vec<Instrument> {
-        let census = self.census();
+        let census = self.labelled(self.census());
         let mut all = self.of_the_system();
         all.extend(of_those_alive(&census));
         all.extend(self.by_kind(&census));
         all
+    }
+
+    /// The census under the labels that everything else is counted under.
+    fn labelled(&self, census: Vec<KindCensus>) -> Vec<KindCensus> {
+        let Some(meter) = self.core.meter() else {
+            return census;
+        };
+        let mut labels: BTreeMap<&'static str, KindCensus> = BTreeMap::new();
+        for one in census {
+            let kind = meter.label(one.kind);
+            let sum = labels.entry(kind).or_default();
+            *sum = KindCensus {
+                kind,
+                actors: sum.actors + one.actors,
+                waiting: sum.waiting + one.waiting,
+                stashed: sum.stashed + one.stashed,
+                children: sum.children + one.children,
+                taken: sum.taken + one.taken,
+            };
+        }
+        labels.into_values().collect()
     }
 
     fn of_the_system(&self) -> Vec<Instrument> {
@@ -183,6 +204,20 @@ impl ActorSystem {
                 metrics.timers as u64,
             ),
             (
+                "actorsystem.lost.events.count",
+                "",
+                "Events and topics that subscribers were too slow for",
+                Counter,
+                metrics.lost_events,
+            ),
+            (
+                "actorsystem.lost.routees.count",
+                "",
+                "Routees that ended and were replaced or dropped",
+                Counter,
+                metrics.routees_lost,
+            ),
+            (
                 "actorsystem.schedules.count",
                 "",
                 "Schedules that have not ended",
@@ -214,12 +249,12 @@ impl ActorSystem {
     fn by_kind(&self, census: &[KindCensus]) -> Vec<Instrument> {
         let readings = self.readings().kinds;
         let mut taken: BTreeMap<&'static str, u64> = BTreeMap::new();
-        if let Some(meter) = self.core.meter() {
+        if self.core.meter().is_some() {
             for reading in &readings {
                 *taken.entry(reading.kind).or_default() += reading.taken_by_ended;
             }
             for kind in census {
-                *taken.entry(meter.label(kind.kind)).or_default() += kind.taken;
+                *taken.entry(kind.kind).or_default() += kind.taken;
             }
         }
         let counted = |name, help, value: fn(&KindReading) -> u64| {

@@ -106,7 +106,7 @@ impl Meter {
     }
 
     /// What an actor of this type is counted under.
-    pub(super) fn label(&self, kind: &'static str) -> &'static str {
+    pub(crate) fn label(&self, kind: &'static str) -> &'static str {
         match self.cardinality {
             Cardinality::Low => ALL,
             Cardinality::PerKind => kind,

@@ -22,6 +22,9 @@ pub struct Sample<'a> {
     pub actor: Path,
     /// The type of that actor.
     pub actor_type: &'static str,
+    /// What it is counted under: the type of the actor, unless fewer series are wanted; see
+    /// [`Cardinality`](crate::Cardinality).
+    pub label: &'static str,
     /// The type of the message.
     pub message_type: &'static str,
     /// When it was begun, by the calendar.

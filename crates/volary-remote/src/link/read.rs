@@ -122,6 +122,8 @@ struct Inbound {
     assembler: Assembler,
     addresses: InternTable<Place>,
     types: InternTable<()>,
+    /// How often a number of a type got another name.
+    retyped: u32,
     /// One for each actor, whatever the peer calls it, or its share would be as many as its names.
     inboxes: RefCell<BTreeMap<ActorId, Weak<Inbox>>>,
     /// How many inboxes there may be before it is looked for those that are of no use.
@@ -137,6 +139,7 @@ impl Inbound {
             assembler: Assembler::new(limits.clone()),
             addresses: InternTable::new(InternSpace::Address, &limits),
             types: InternTable::new(InternSpace::Type, &limits),
+            retyped: 0,
             inboxes: RefCell::default(),
             most_inboxes: Cell::new(FEW_INBOXES),
         }
@@ -180,7 +183,11 @@ impl Inbound {
             Frame::Reply(reply) => self.answered(reply),
             Frame::Intern(intern) => {
                 let defined = match intern.space {
-                    InternSpace::Type => self.types.define(&intern, ()),
+                    InternSpace::Type => {
+                        // What was remembered of a number is true no more when it gets another name.
+                        self.retyped += u32::from(self.types.get(intern.id).is_some());
+                        self.types.define(&intern, ())
+                    }
                     InternSpace::Address => {
                         let address = intern.text.as_str().parse().ok();
                         self.addresses.define(&intern, Place::new(address))

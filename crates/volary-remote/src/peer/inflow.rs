@@ -10,6 +10,10 @@ use super::apart::Apart;
 
 /// What is taken in advance at most, in units.
 const MOST_AHEAD: u64 = 16;
+/// What all peers together may have taken and not use is one part in so many of all there is.
+const PART_AHEAD: u64 = 64;
+/// How many steps may lie unused, in either place.
+const KEPT: u64 = 2;
 
 pub(crate) struct Inflow {
     /// What the peers have taken together.
@@ -26,11 +30,12 @@ pub(crate) struct Inflow {
 }
 
 impl Inflow {
-    pub(crate) fn new(all: Arc<AtomicU64>, most: u64) -> Self {
+    /// One of so many peers, which may have `most` units together.
+    pub(crate) fn new(all: Arc<AtomicU64>, most: u64, peers: u64) -> Self {
         Inflow {
             all,
             most,
-            step: (most >> 16).clamp(1, MOST_AHEAD),
+            step: (most / (PART_AHEAD * peers.max(1))).min(MOST_AHEAD),
             taken: AtomicU64::new(0),
             spare: Apart::default(),
             back: Apart::default(),
@@ -62,7 +67,10 @@ impl Inflow {
             };
         }
         let fits = spare >= units;
-        self.spare.store(if fits { spare - units } else { spare }, Relaxed);
+        let left = if fits { spare - units } else { spare };
+        let kept = left.min(KEPT * self.step);
+        self.give(left - kept);
+        self.spare.store(kept, Relaxed);
         fits
     }
 
@@ -77,6 +85,9 @@ impl Inflow {
     }
 
     fn give(&self, units: u64) {
+        if units == 0 {
+            return;
+        }
         self.taken.fetch_sub(units, Relaxed);
         self.all.fetch_sub(units, Relaxed);
     }
@@ -85,7 +96,7 @@ impl Inflow {
     #[inline]
     pub(crate) fn discharge(&self, units: u64) {
         let back = self.back.fetch_add(units, Relaxed) + units;
-        if back > 4 * self.step {
+        if back > KEPT * self.step {
             self.give(self.back.swap(0, Relaxed));
         }
     }
@@ -108,7 +119,7 @@ mod tests {
 
     fn inflow(most: u64) -> (Arc<AtomicU64>, Inflow) {
         let all = Arc::new(AtomicU64::new(0));
-        (all.clone(), Inflow::new(all, most))
+        (all.clone(), Inflow::new(all, most, 4))
     }
 
     #[test]
@@ -137,7 +148,7 @@ mod tests {
     #[test]
     fn r3_what_one_gives_back_others_may_have() {
         let (all, one) = inflow(1 << 20);
-        let other = Inflow::new(all.clone(), 1 << 20);
+        let other = Inflow::new(all.clone(), 1 << 20, 4);
         assert!(one.charge(1 << 19));
         assert!(!other.charge((1 << 18) + 1), "half of what is free, and no more");
         one.discharge(1 << 19);
@@ -149,8 +160,29 @@ mod tests {
             other.discharge(3);
         }
         assert_eq!(all.load(Relaxed), one.unused() + other.unused(), "nothing waits");
-        assert!(all.load(Relaxed) <= 2 * 5 * MOST_AHEAD, "few are kept");
+        assert!(all.load(Relaxed) <= 2 * 2 * KEPT * MOST_AHEAD, "few are kept");
         drop((one, other));
+        assert_eq!(all.load(Relaxed), 0);
+    }
+
+    #[test]
+    fn r3_what_is_refused_does_not_pile_up() {
+        let (all, inflow) = inflow(1 << 20);
+        let charged = (0..1 << 19).take_while(|_| inflow.charge(1)).count();
+        for _ in 0..charged {
+            inflow.discharge(1);
+            assert!(!inflow.charge(1 << 20), "larger than all there is");
+        }
+        assert_eq!(all.load(Relaxed), inflow.unused());
+        assert!(inflow.unused() <= 2 * KEPT * MOST_AHEAD, "{}", inflow.unused());
+    }
+
+    #[test]
+    fn r3_where_room_is_short_nothing_is_kept() {
+        let all = Arc::new(AtomicU64::new(0));
+        let inflow = Inflow::new(all.clone(), 4_096, 4_096);
+        (0..9).for_each(|_| assert!(inflow.charge(1)));
+        (0..9).for_each(|_| inflow.discharge(1));
         assert_eq!(all.load(Relaxed), 0);
     }
 

@@ -151,7 +151,11 @@ impl Peer {
             lives: Mutex::default(),
             generation: AtomicU64::new(0),
             expected: AtomicU64::new(0),
-            inflow: Inflow::new(shared.inbound.clone(), (shared.options.inbound_bytes / UNIT) as u64),
+            inflow: Inflow::new(
+                shared.inbound.clone(),
+                (shared.options.inbound_bytes / UNIT) as u64,
+                shared.options.peers as u64,
+            ),
             reading: Mutex::new(()),
             closed: AtomicBool::new(false),
             counters: Counters::default(),

@@ -22,6 +22,8 @@ use crate::options::RemoteOptions;
 /// A buffer that has grown beyond this is kept only as long as batches are not much smaller: to have memory cleared and
 /// handed out again for every batch costs more than to write one.
 const KEPT_BUFFER: usize = 1 << 20;
+/// And beyond this not at all.
+const LARGEST_KEPT: usize = 16 << 20;
 
 pub(super) struct Asked {
     pub(super) reply: PendingReply,
@@ -211,7 +213,7 @@ impl Outbound {
     /// What is to be written next on the connection `epoch`. `spare` is a batch that was written.
     pub(crate) fn next_batch(&mut self, epoch: u64, mut spare: Batch) -> Batch {
         self.usual = spare.rest.len().max(self.usual - self.usual / 8);
-        if spare.rest.capacity() > KEPT_BUFFER.max(8 * self.usual) {
+        if spare.rest.capacity() > KEPT_BUFFER.max(8 * self.usual).min(LARGEST_KEPT) {
             spare.rest = BytesMut::new();
         }
         spare.first.clear();

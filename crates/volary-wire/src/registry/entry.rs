@@ -32,6 +32,7 @@ use crate::wire::Wire;
 pub struct MessageEntry {
     name: Cow<'static, str>,
     type_name: &'static str,
+    own_name: &'static str,
     codec: CodecId,
     encode: fn(&dyn Any, &mut BytesMut) -> Option<Result<(), EncodeError>>,
     decode: fn(Rejected, CodecId, Bytes, &mut dyn Any) -> Result<(), DecodeError>,
@@ -66,6 +67,7 @@ impl MessageEntry {
         MessageEntry {
             name,
             type_name: type_name::<M>(),
+            own_name: M::NAME,
             codec: <M::Codec as Codec<M>>::ID,
             encode: |message, out| Some(M::Codec::encode(message.downcast_ref::<M>()?, out)),
             decode: |rejected, codec, payload, answer| {
@@ -126,6 +128,11 @@ impl MessageEntry {
     /// Reads a message and tells somebody.
     pub(super) fn tell(&self, to: &AnyRef, payload: Bytes) -> Result<(), DeliverError> {
         (self.tell)(to, payload)
+    }
+
+    /// The name that the type gives itself.
+    pub(super) fn own_name(&self) -> &'static str {
+        self.own_name
     }
 
     pub(super) fn type_name(&self) -> &'static str {

@@ -141,6 +141,10 @@ pub enum DeliverError {
     /// The receiver has stopped. A dead letter.
     #[error("the actor has stopped")]
     Stopped,
+    /// It was not let out of this node, or not into the mailbox: it cannot be written for its receiver, which lives
+    /// elsewhere, or an interceptor refused it.
+    #[error("the message was refused on its way")]
+    Refused,
     /// The receiver's mailbox is full. Answer that it is busy.
     #[error("the mailbox is full")]
     Full,

@@ -228,7 +228,7 @@ impl Registry {
     }
 
     /// Tells somebody, here or elsewhere, what is there as bytes: the message of this name. An actor here is told what its
-    /// kind lists.
+    /// kind lists. If the message may hold references, call it in a [`Resolving::scope`](volary_core::Resolving::scope).
     ///
     /// ```
     /// # use bytes::Bytes;
@@ -249,7 +249,7 @@ impl Registry {
         let entry = entry.ok_or_else(|| self.unknown_message(name))?;
         if entry.codec() != codec {
             return Err(DeliverError::Codec {
-                name: entry.type_name(),
+                name: entry.own_name(),
                 expected: entry.codec(),
                 found: codec,
             });

@@ -165,7 +165,8 @@ pub(super) fn told<M>(told: Result<(), TellError<M>>) -> Result<(), DeliverError
     told.map_err(|refused| {
         let error = match &refused {
             TellError::Full(_) => DeliverError::Full,
-            _ => DeliverError::Stopped,
+            TellError::Stopped(_) => DeliverError::Stopped,
+            _ => DeliverError::Refused,
         };
         // The message is the user's, and so is what its drop does.
         let _ = contain(|| drop(refused));

@@ -19,8 +19,9 @@ pub(super) struct Receiver {
     actor: AnyRef,
     actor_type: TypeId,
     inbox: Arc<Inbox>,
-    /// The way of the message type that came last, which is mostly that of the next.
-    last: Option<(u32, Route)>,
+    /// The way of the message type that came last, which is mostly that of the next: its number, and how often numbers
+    /// had got other names by then.
+    last: Option<((u32, u32), Route)>,
 }
 
 /// Receiver, sender and type, as a frame calls them.
@@ -66,7 +67,7 @@ impl Inbound {
         let (_, place) = self.addresses.get(told.receiver)?;
         let receiver = Ref::filter_map(place.receiver.borrow(), Option::as_ref).ok()?;
         let (last, route) = receiver.last?;
-        if last != told.type_name || !receiver.actor.is_alive() {
+        if last != (told.type_name, self.retyped) || !receiver.actor.is_alive() {
             return None;
         }
         let sender = match told.sender {
@@ -269,11 +270,11 @@ impl Inbound {
         match name {
             Name::Text(text) => find(text.as_str()),
             Name::Id(id) => match receiver.last {
-                Some((last, route)) if last == *id => Ok(route),
+                Some((last, route)) if last == (*id, self.retyped) => Ok(route),
                 _ => {
                     let (text, ()) = self.types.get(*id).ok_or_else(|| unknown_number(*id))?;
                     let route = find(text)?;
-                    receiver.last = Some((*id, route));
+                    receiver.last = Some(((*id, self.retyped), route));
                     Ok(route)
                 }
             },

@@ -34,6 +34,7 @@ public final class Main {
         WORKLOADS.put("router/hash", Router::byHash);
         WORKLOADS.put("topic", TopicFanOut::setUp);
         WORKLOADS.put("events", Events::setUp);
+        WORKLOADS.put("stream", Streams::setUp);
     }
 
     public static void main(String[] arguments) {
