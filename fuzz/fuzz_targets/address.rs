@@ -1,14 +1,25 @@
-//! Addresses: what is read is written and read again.
+//! Addresses, paths and nodes: what is read is written and read again.
 #![no_main]
 
+use std::fmt::{Debug, Display};
+use std::str::FromStr;
+
 use libfuzzer_sys::fuzz_target;
-use volary_core::Address;
+use volary_core::tree::Node;
+use volary_core::{Address, Path};
+
+fn again<T: FromStr<Err: Debug + PartialEq> + Display + Debug + PartialEq>(text: &str) -> Option<String> {
+    let read = text.parse::<T>().ok()?;
+    let written = read.to_string();
+    assert_eq!(written.parse::<T>().as_ref(), Ok(&read));
+    Some(written)
+}
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    if let Ok(address) = text.parse::<Address>() {
-        let written = address.to_string();
+    if let Some(written) = again::<Address>(text) {
         assert!(written.len() <= Address::MAX_BYTES);
-        assert_eq!(written.parse::<Address>().as_ref(), Ok(&address));
     }
+    again::<Path>(text);
+    again::<Node>(text);
 });

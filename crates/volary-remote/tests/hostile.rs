@@ -9,10 +9,10 @@ mod common;
 
 use std::time::Duration;
 
-use common::stranger::{Stranger, envelope, note, operation};
+use common::stranger::{Stranger, envelope, hello, note, operation};
 use common::*;
 use volary_remote::{PeerReading, RemoteOptions};
-use volary_wire::native::{Confirm, Frame, Intern, InternSpace, Limits, Name};
+use volary_wire::native::{Confirm, Frame, Hello, Intern, InternSpace, Lane, Limits, Name, RefuseReason};
 use volary_wire::{Codec, Postcard};
 
 const NAME: &str = "127.0.0.1:9";
@@ -44,6 +44,57 @@ async fn s20_a_peer_that_confirms_what_it_was_not_sent_is_closed() {
     let mut peer = Stranger::enter(&node, NAME).await;
     peer.say([Frame::Busy { sequence: 3 }]).await;
     soon("the end", peer.hear_the_end()).await;
+    node.system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn s20_a_connection_for_another_lane_is_refused_with_the_reason() {
+    let node = node().await;
+    for lane in [Lane::Ordinary(1), Lane::Large] {
+        let Frame::Hello(said) = hello(NAME, 7) else {
+            unreachable!("it is one")
+        };
+        let mut peer = Stranger::knock(&node).await;
+        peer.say([Frame::Hello(Hello { lane, ..said })]).await;
+        let heard = soon("an answer", peer.hear()).await;
+        assert!(
+            matches!(&heard, Some(Frame::Refuse(refuse)) if refuse.reason == RefuseReason::Duplicate),
+            "{heard:?}"
+        );
+    }
+    node.system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r3_a_number_that_gets_another_name_means_another_type() {
+    let node = node().await;
+    let mut peer = Stranger::enter(&node, NAME).await;
+    let intern = |space, text: &str| {
+        Frame::Intern(Intern {
+            space,
+            id: 1,
+            text: text.into(),
+        })
+    };
+    let tell = |sequence, payload: Vec<u8>| {
+        let mut envelope = envelope("", sequence, "", payload);
+        (envelope.receiver, envelope.type_name) = (Name::Id(1), Name::Id(1));
+        Frame::Tell(envelope)
+    };
+    let desk = node.address("desk").to_string();
+    peer.say([
+        intern(InternSpace::Address, &desk),
+        intern(InternSpace::Type, "test.Note"),
+        tell(1, vec![1]),
+        tell(2, vec![2]),
+        intern(InternSpace::Type, "test.Echo"),
+        tell(3, vec![3, 9, 9, 9]),
+        intern(InternSpace::Type, "test.Note"),
+        tell(4, vec![4]),
+    ])
+    .await;
+    eventually("all but the echo are notes", || node.log.all() == ["1", "2", "4"]).await;
+    assert_eq!((reading(&node).received, reading(&node).refused), (4, 0));
     node.system.stop().await.unwrap();
 }
 

@@ -187,6 +187,10 @@ fn judge(shared: &Shared, hello: &Hello) -> Result<(), (RefuseReason, String)> {
             format!("this is the cluster {:?}", shared.cluster),
         ));
     }
+    if hello.lane != Lane::Control {
+        let text = "one connection carries everything here, that of the control lane".to_owned();
+        return Err((RefuseReason::Duplicate, text));
+    }
     if hello.node.as_str().parse::<volary_core::tree::Node>().is_err() {
         let text = format!("{:?} is no node that can be reached", hello.node.as_str());
         return Err((RefuseReason::Forbidden, text));

@@ -1,5 +1,5 @@
 //! The scenario `remoting`: three nodes whose actors tell, ask and watch each other over connections that are slow, cut,
-//! half cut and reset, while nodes crash, start again, stand still and have clocks that are wrong. All of them have
+//! half cut and reset, compressed or not, while nodes crash, start again, stand still and have clocks that are wrong. All of them have
 //! something to say at once after each trouble, so that calls cross.
 //!
 //! Checked: what a node has sent is confirmed, lost, refused or under way at any time, and what has ended at the other
@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use books::Paper;
 use clerk::{Clerk, Step, clerk_name};
+use volary_remote::compression::Compression;
 use volary_remote::{Remote, RemoteOptions};
 use volary_testkit::Sim;
 use volary_testkit::sim::{Chaos, Clock, Link, Node};
@@ -61,6 +62,13 @@ async fn boot(sim: Sim, node: Node, me: usize, paper: Paper) {
     node.set_clock(clock(&sim));
     let system = node.start().await;
     let builder = Remote::builder().kind::<Clerk>().options(options());
+    // Whether two agree on one is drawn for each life.
+    let compressions = if sim.random().is_multiple_of(2) {
+        vec![Compression::Lz4]
+    } else {
+        Vec::new()
+    };
+    let builder = builder.compressions(compressions);
     let remote = match builder.transport(node.transport()).start(&system, &at(me)).await {
         Ok(remote) => remote,
         Err(error) => return sim.fail(format_args!("no remoting: {error}")),
