@@ -18,9 +18,11 @@ mod libtest;
 mod loom;
 mod miri;
 mod nearest;
+mod proto;
 mod shuttle;
 mod sim;
 mod soak;
+mod stamp;
 mod test;
 mod workspace;
 
@@ -102,6 +104,12 @@ const COMMANDS: &[Subcommand] = &[
         options: "[--write] [CASE…]",
         about: "instructions per operation against the recorded baseline (needs valgrind)",
         run: instructions::run,
+    },
+    Subcommand {
+        name: "proto",
+        options: "[--check]",
+        about: "write the Rust code of the protobuf schemas, or fail if it is not what is committed",
+        run: proto::run,
     },
 ];
 

@@ -17,6 +17,9 @@ pub(crate) const RAFT_MANIFEST: &str = "interop/openraft/Cargo.toml";
 /// The HTTP service among the examples, a workspace of its own for the same reason.
 pub(crate) const AXUM_MANIFEST: &str = "examples/axum-service/Cargo.toml";
 
+/// The generator of code from protobuf schemas, a workspace of its own for the same reason.
+pub(crate) const PROTOGEN_MANIFEST: &str = "tools/protogen/Cargo.toml";
+
 /// The directory above this package.
 pub(crate) fn root() -> PathBuf {
     let package =

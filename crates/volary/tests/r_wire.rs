@@ -2,12 +2,18 @@
 #![cfg(all(feature = "json", feature = "cbor", feature = "postcard"))]
 #![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
 
+/// Messages that prost generates from a schema; they are messages of Volary by an attribute of the generator.
+#[rustfmt::skip]
+#[allow(clippy::all, missing_docs, unreachable_pub, reason = "it is as prost writes it")]
+#[path = "generated/bank.rs"]
+mod bank;
 mod common;
 
 use std::any::TypeId;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bank::{Balance, Deposit, GetBalance, SendBalance};
 use bytes::{Bytes, BytesMut};
 use common::{seeds, simulated};
 use serde::{Deserialize, Serialize};
@@ -23,19 +29,6 @@ use volary::{AnyRef, ResolveError, Resolver, Resolving, tree::Address};
 #[rejection(codec = json)]
 struct Overdrawn {
     missing: i64,
-}
-
-/// As prost generates it.
-#[derive(Clone, PartialEq, prost::Message, Message)]
-#[message(reply = i64, remote)]
-struct Deposit {
-    #[prost(int64, tag = "1")]
-    cents: i64,
-}
-
-impl prost::Name for Deposit {
-    const NAME: &'static str = "Deposit";
-    const PACKAGE: &'static str = "bank.v1";
 }
 
 /// A type of somebody else, behind a wrapper and a codec of its own.
@@ -64,12 +57,27 @@ struct Account {
     cents: i64,
 }
 
-#[actor(kind = "bank.v1.Account", remote(Deposit, Withdraw, Slow, Crash, Forget, Wait))]
+#[actor(
+    kind = "bank.v1.Account",
+    remote(Deposit, GetBalance, SendBalance, Withdraw, Slow, Crash, Forget, Wait)
+)]
 impl Account {
     #[handles]
     fn deposit(&mut self, deposit: Deposit) -> i64 {
         self.cents += deposit.cents;
         self.cents
+    }
+
+    #[handles]
+    fn get_balance(&mut self, _: GetBalance) -> Balance {
+        Balance { cents: self.cents }
+    }
+
+    #[handles]
+    fn send_balance(&mut self, send: SendBalance, ctx: &mut Context<Self>) -> Result<(), Fault> {
+        let to = send.to.unwrap_or_default();
+        let clerk = Resolving::scope(Arc::new(ctx.system().clone()), || to.recipient::<Balance>()).or_fault()?;
+        clerk.tell(Balance { cents: self.cents }).or_fault()
     }
 
     #[message(remote = "bank.v1.Withdraw", codec = json, derive(Debug, Serialize, Deserialize))]
@@ -221,6 +229,51 @@ fn r2_messages_cross_bytes_to_an_actor_and_answers_come_back() {
     });
 }
 
+/// Whom balances are sent to.
+struct Clerk {
+    heard: Option<Balance>,
+}
+
+#[actor]
+impl Clerk {
+    #[handles]
+    fn balance(&mut self, balance: Balance) {
+        self.heard = Some(balance);
+    }
+
+    fn heard(&mut self) -> Option<Balance> {
+        self.heard
+    }
+}
+
+#[test]
+fn r2_generated_messages_travel_as_their_schema_says() {
+    seeds(|env| async move {
+        let system = simulated(&env).await;
+        let registry = registry();
+        let account = system.spawn(|| Account { cents: 0 }).await.unwrap();
+        let clerk = system.spawn(|| Clerk { heard: None }).await.unwrap();
+        let to = AnyRef::from(&account);
+
+        let (name, codec, payload) = over(&registry, &Deposit { cents: 300 });
+        assert_eq!((name.as_str(), codec), ("bank.v1.Deposit", CodecId::PROTO));
+        assert_eq!(payload[..], [0x08, 0xac, 0x02], "field 1, a varint");
+        told(&registry, &to, &Deposit { cents: 300 }).unwrap();
+
+        let pending = asked(&registry, &to, &GetBalance {}).unwrap();
+        let balance = Balance { cents: 300 };
+        assert_eq!(answer::<GetBalance>(&registry, pending).await, Reply::Ok(balance));
+
+        // A reference is a field like any other.
+        let reference = Resolving::scope(Arc::new(system.clone()), || Ref::to(&clerk)).unwrap();
+        let send = SendBalance { to: Some(reference) };
+        let pending = asked(&registry, &to, &send).unwrap();
+        assert_eq!(answer::<SendBalance>(&registry, pending).await, Reply::Ok(()));
+        assert_eq!(clerk.ask(Heard {}).await.unwrap(), Some(balance));
+        system.stop().await.unwrap();
+    });
+}
+
 #[test]
 fn s1_an_ask_has_its_place_before_it_is_polled() {
     seeds(|env| async move {
@@ -323,7 +376,7 @@ fn r2_a_name_belongs_to_one_type() {
     assert!(matches!(&error, RegisterError::DuplicateMessage { name, .. } if name == "bank.v1.Deposit"));
     let text = error.to_string();
     assert!(
-        text.contains("r_wire::Deposit`") && text.contains("r_wire::Enter`"),
+        text.contains("r_wire::bank::Deposit`") && text.contains("r_wire::Enter`"),
         "{text}"
     );
     let text = registry.kind::<Vault>().unwrap_err().to_string();

@@ -5,6 +5,7 @@ mod files;
 mod laws;
 mod licences;
 mod rust_text;
+mod schemas;
 mod spdx;
 mod test_code;
 
@@ -24,6 +25,13 @@ const STEPS: &[(&str, Check)] = &[
     ("files", || timed("files", "no local paths, no giants", files::check)),
     ("laws", || {
         timed("laws", "unsafe in its places, the environment injected", laws::check)
+    }),
+    ("schemas", || {
+        timed(
+            "schemas",
+            "generated code of the schemas that are there",
+            schemas::check,
+        )
     }),
     ("licences", || {
         timed("licences", "every dependency against the allow-list", licences::check)

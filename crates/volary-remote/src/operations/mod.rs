@@ -14,6 +14,9 @@
 mod argument;
 mod error;
 mod forbidden;
+#[rustfmt::skip]
+#[allow(clippy::all, missing_docs, unreachable_pub, reason = "it is as prost writes it")]
+mod generated;
 mod message;
 mod node;
 mod props;
