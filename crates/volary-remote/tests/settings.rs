@@ -160,8 +160,9 @@ async fn r1_an_address_that_cannot_be_used_is_refused() {
     for port in ["", "x", "65536", "-1"] {
         let nonsense = format!("127.0.0.1:{port}");
         let error = why_not(&system, builder(), &nonsense).await;
+        // What a port is, the transport knows.
         assert!(
-            matches!(&error, RemoteStartError::Listen { at, .. } | RemoteStartError::Address { at, .. } if *at == nonsense),
+            matches!(&error, RemoteStartError::Listen { at, .. } if *at == nonsense),
             "{nonsense:?}: {error}"
         );
     }
@@ -211,17 +212,15 @@ async fn r1_one_name_for_two_is_refused() {
         "{error}"
     );
     let error = why_not(&system, builder().kind::<Parrot>(), HERE).await;
-    assert!(
-        matches!(&error, RemoteStartError::Register(RegisterError::DuplicateMessage { name, .. }) if name == "test.Note"),
-        "{error}"
-    );
+    let RemoteStartError::Register(RegisterError::DuplicateMessage { name, first, second }) = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(name, "test.Note");
+    assert!(first.ends_with("Note") && second.ends_with("Squawk"), "{error}");
     let twice = builder().spawnable::<Parrot>(|_| Ok(Parrot));
     let error = why_not(&system, twice.spawnable::<Parrot>(|_| Ok(Parrot)), HERE).await;
     assert!(
-        matches!(
-            error,
-            RemoteStartError::SpawnableTwice { kind: "test.Parrot" } | RemoteStartError::Register(_)
-        ),
+        matches!(error, RemoteStartError::SpawnableTwice { kind: "test.Parrot" }),
         "{error}"
     );
     // One type registered twice is one, not two.
