@@ -169,7 +169,7 @@ async fn r5_a_caller_without_certificate_is_refused() {
         .unwrap();
     let error = soon("the refusal", stream.read_u8()).await.unwrap_err();
     assert!(error.to_string().contains("CertificateRequired"), "{error}");
-    eventually("it is counted", || node.remote.refused_connections() == 1).await;
+    eventually("it is counted", || node.remote.refused_connections() > 0).await;
     stop([node]).await;
 }
 
