@@ -163,6 +163,22 @@ impl Remote {
     pub fn inbound_bytes(&self) -> usize {
         self.0.inbound_bytes()
     }
+
+    /// How many connections of others ended before their handshake was over, since the start: they said what no node
+    /// says, or nothing in time; they were of another version or cluster, or had no certificate that counts; they were not
+    /// allowed; or there were too many at a time. Calls of two nodes that cross are not among them.
+    ///
+    /// If it grows, somebody calls who should not, or is set up wrongly; the log says who and why.
+    ///
+    /// ```
+    /// # fn f(remote: &volary_remote::Remote) {
+    /// println!("{} connections were not taken", remote.refused_connections());
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn refused_connections(&self) -> u64 {
+        self.0.refused_connections()
+    }
 }
 
 impl fmt::Debug for Remote {

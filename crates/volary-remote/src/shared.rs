@@ -48,6 +48,8 @@ pub(crate) struct Shared {
     pub(crate) inbound: Arc<AtomicU64>,
     /// How many actors are starting at the wish of others.
     pub(crate) starting: AtomicUsize,
+    /// Connections of others that ended before their handshake was over.
+    not_taken: AtomicU64,
     stopping: AtomicBool,
     pub(crate) closing: Closing,
     /// Reasons for refusals that were said.
@@ -99,6 +101,7 @@ impl Shared {
             waiting: Waiting::default(),
             inbound: Arc::default(),
             starting: AtomicUsize::new(0),
+            not_taken: AtomicU64::new(0),
             stopping: AtomicBool::new(false),
             closing: Closing::default(),
             said: Mutex::default(),
@@ -220,6 +223,11 @@ impl Shared {
         usize::try_from(waiting).unwrap_or(usize::MAX) * link::UNIT
     }
 
+    /// How many connections of others were not taken.
+    pub(crate) fn refused_connections(&self) -> u64 {
+        self.not_taken.load(Relaxed)
+    }
+
     /// Takes a connection over as that of its peer, in the place of one there may be. When it began to be made, the last
     /// connection was that of `epoch`.
     ///
@@ -314,10 +322,14 @@ impl Shared {
         let from = connection.from.clone();
         // The peer that calls, and its last connection before this one.
         let mut called = None;
+        // Calls have crossed: nothing is wrong, and the other one is taken.
+        let mut has_crossed = false;
         let accepted = async {
             let connection = self.transport.accepted(connection).await?;
             let admit = |node: &str, incarnation| {
-                let peer = self.admit(node, incarnation)?;
+                let admitted = self.admit(node, incarnation);
+                has_crossed = matches!(admitted, Err((RefuseReason::Duplicate, _)));
+                let peer = admitted?;
                 peer.expected.fetch_add(1, AcqRel);
                 let epoch = peer.outbound.lock().epoch();
                 called = Some((peer, epoch));
@@ -329,6 +341,9 @@ impl Shared {
         let Some(accepted) = self.closing.or(accepted).await else {
             return;
         };
+        if !matches!(accepted, Some(Ok(_))) && !has_crossed {
+            self.not_taken.fetch_add(1, Relaxed);
+        }
         match accepted {
             Some(Ok(greeting)) => {
                 if let Some((peer, epoch)) = &called {
@@ -356,6 +371,7 @@ impl Shared {
             let panicked = || Err(std::io::Error::other("what takes connections panicked"));
             match accepted.unwrap_or_else(panicked) {
                 Ok(_) if open.load(Relaxed) >= self.options.handshakes as u64 => {
+                    self.not_taken.fetch_add(1, Relaxed);
                     if self.is_new("", "too many connections") {
                         tracing::warn!("too many connections are in their handshake; said once");
                     }
@@ -364,7 +380,8 @@ impl Shared {
                     open.fetch_add(1, Relaxed);
                     let (shared, open) = (self.clone(), open.clone());
                     self.system.world().spawn(Box::pin(async move {
-                        if link::contained(shared.welcome(connection)).await.is_none() {
+                        if link::contained(shared.clone().welcome(connection)).await.is_none() {
+                            shared.not_taken.fetch_add(1, Relaxed);
                             tracing::error!("what takes connections panicked");
                         }
                         open.fetch_sub(1, Relaxed);

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use common::*;
 use volary_remote::PeerEvent;
+use volary_remote::transport::Memory;
 
 /// Waits for the event that fits.
 macro_rules! heard {
@@ -45,8 +46,10 @@ async fn r3_a_connection_is_seen_to_come_and_go_on_both_sides() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r8_a_peer_that_stays_away_is_lost_and_its_actors_with_it() {
     let patient = options().lost_after(Duration::from_millis(100));
-    let one = Node::start("one", builder().options(patient)).await;
-    let other = Node::start("other", builder()).await;
+    // A network of its own: nobody else can come to be where the other node was.
+    let network = Memory::default();
+    let one = Node::start("one", builder().options(patient).transport(network.clone())).await;
+    let other = Node::start("other", builder().transport(network)).await;
     other.desk("desk").await;
     let desk = one.far(&other, "desk");
     soon("an answer", desk.ask(Note { number: 1 })).await.unwrap();
@@ -65,13 +68,15 @@ async fn r8_a_peer_that_stays_away_is_lost_and_its_actors_with_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r8_another_incarnation_quarantines_the_one_before() {
-    let (one, other) = pair().await;
+    let network = Memory::default();
+    let one = Node::start("one", builder().transport(network.clone())).await;
+    let other = Node::start("other", builder().transport(network.clone())).await;
     one.remote.kinds(other.remote.node()).await.unwrap();
     let events = one.system.events().subscribe::<PeerEvent>();
     let node = other.remote.node().to_owned();
     other.system.stop().await.unwrap();
     heard!(events, PeerEvent::Disconnected { .. });
-    let again = Node::start_at("other", builder(), &node).await;
+    let again = Node::start_at("other", builder().transport(network), &node).await;
     soon("it answers", one.remote.kinds(&node)).await.unwrap();
     let event = heard!(events, PeerEvent::Quarantined { .. });
     assert!(

@@ -344,3 +344,104 @@ async fn s20_peers_are_bounded_however_many_call_or_are_named() {
     drop(callers);
     node.system.stop().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn s20_connections_that_are_not_taken_are_counted() {
+    let node = node().await;
+    let Frame::Hello(known) = hello(NAME, 7) else {
+        unreachable!()
+    };
+    let with = |change: fn(&mut Hello)| {
+        let mut hello = known.clone();
+        change(&mut hello);
+        Frame::Hello(hello)
+    };
+    let mut count = 0;
+    // What no node says, and nothing at all.
+    for words in [
+        &b"GET / HTTP/1.1\r\n\r\n"[..],
+        &[0x16, 0x03, 0x01, 0x02, 0x00, 0x01],
+        &[0xff; 64],
+        &[],
+    ] {
+        let mut peer = Stranger::knock(&node).await;
+        peer.pour(words, PATIENCE).await;
+        if words.is_empty() {
+            drop(peer);
+        } else {
+            soon("the end", peer.hear_the_end()).await;
+        }
+        count += 1;
+        eventually("it is counted", || node.remote.refused_connections() == count).await;
+    }
+    let strange = [
+        with(|hello| hello.versions = (900, 901)),
+        with(|hello| hello.cluster = "elsewhere".into()),
+        with(|hello| hello.node = "no node".into()),
+        operation(1, "kinds"),
+    ];
+    for first in strange {
+        let mut peer = Stranger::knock(&node).await;
+        peer.say([first]).await;
+        soon("the end", peer.hear_the_end()).await;
+        count += 1;
+        eventually("it is counted", || node.remote.refused_connections() == count).await;
+    }
+    // Those who are taken are not among them, whatever they do then.
+    let mut peer = Stranger::enter(&node, NAME).await;
+    peer.say([Frame::Busy { sequence: 3 }]).await;
+    soon("the end", peer.hear_the_end()).await;
+    eventually("it broke a rule", || reading(&node).breaches == 1).await;
+    assert_eq!(node.remote.refused_connections(), count);
+    node.system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn s20_connections_beyond_the_handshakes_or_too_slow_are_counted() {
+    let few = patient().handshakes(2);
+    let node = Node::start("one", builder().options(few)).await;
+    // Two say nothing, and may take their time. They are called first, and so are taken first.
+    let waiting = [Stranger::knock(&node).await, Stranger::knock(&node).await];
+    for number in 1..=3 {
+        let mut peer = Stranger::knock(&node).await;
+        soon("the end", peer.hear_the_end()).await;
+        eventually("it is counted", || node.remote.refused_connections() == number).await;
+    }
+    drop(waiting);
+    eventually("these too", || node.remote.refused_connections() == 5).await;
+    node.system.stop().await.unwrap();
+
+    let hasty = patient().connect_timeout(Duration::from_millis(50));
+    let node = Node::start("one", builder().options(hasty)).await;
+    let mut slow = Stranger::knock(&node).await;
+    soon("the end", slow.hear_the_end()).await;
+    eventually("it is counted", || node.remote.refused_connections() == 1).await;
+    node.system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r3_calls_that_cross_are_not_counted_as_refused() {
+    let node = node().await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    // Of two that call each other, the one with the lower name is heard: this one is higher than any number.
+    let name = format!("localhost:{}", listener.local_addr().unwrap().port());
+    let address = format!("volary://stranger@{name}/user/desk").parse().unwrap();
+    let far: volary::ActorRef<Desk> = node.remote.actor(&address).unwrap();
+    far.tell(Note { number: 1 }).unwrap();
+    // The node calls and is not answered yet, when it is called itself.
+    let _called = soon("a call", listener.accept()).await.unwrap();
+    let mut peer = Stranger::call(&node, &name).await;
+    let answer = soon("an answer", peer.hear()).await;
+    assert!(
+        matches!(&answer, Some(Frame::Refuse(refuse)) if refuse.reason == RefuseReason::Duplicate),
+        "{answer:?}"
+    );
+    soon("the end", peer.hear_the_end()).await;
+    // One more that is counted comes behind it.
+    let mut peer = Stranger::knock(&node).await;
+    peer.say([operation(1, "kinds")]).await;
+    soon("the end", peer.hear_the_end()).await;
+    eventually("it is counted", || node.remote.refused_connections() > 0).await;
+    assert_eq!(node.remote.refused_connections(), 1);
+    node.system.stop().await.unwrap();
+}

@@ -3,10 +3,14 @@
 
 mod common;
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use common::stranger::{Stranger, operation};
 use common::*;
 use volary::prelude::*;
 use volary_core::RemoteError;
 use volary_remote::{OperationError, PeerEvent, PeerReading, RemoteBuilder, Right, Rights};
+use volary_wire::native::Frame;
 
 /// A node, and another that lets it do only this.
 async fn pair_with(rights: Rights) -> (Node, Node) {
@@ -198,4 +202,84 @@ async fn r5_only_those_on_the_list_are_spoken_with() {
         1
     );
     stop(one, other).await;
+}
+
+/// Each operation, and the right that it needs. Whoever changes a right, or adds an operation, says so here too.
+const NEEDED: [(&str, Right); 18] = [
+    ("lookup", Right::Inspect),
+    ("kinds", Right::Inspect),
+    ("kind", Right::Inspect),
+    ("parent", Right::Inspect),
+    ("children", Right::Inspect),
+    ("status", Right::Inspect),
+    ("stash", Right::Inspect),
+    ("dependencies", Right::Inspect),
+    ("passivation", Right::Inspect),
+    ("actor-metrics", Right::Inspect),
+    ("node-metrics", Right::Inspect),
+    ("stop", Right::Control),
+    ("drain", Right::Control),
+    ("kill", Right::Control),
+    ("restart", Right::Control),
+    ("reinstate", Right::Control),
+    ("passivate", Right::Control),
+    ("spawn", Right::Spawn),
+];
+
+const RIGHTS: [Right; 5] = [Right::Tell, Right::Watch, Right::Inspect, Right::Control, Right::Spawn];
+
+/// What an answer says: the node does not know the operation, or the peer has no right to it.
+const UNKNOWN: u8 = 2;
+const FORBIDDEN: u8 = 3;
+
+/// The names are not public, so they are read where they are given.
+fn operations_of_the_source() -> Vec<&'static str> {
+    let source = include_str!("../src/operations/mod.rs");
+    let given = source
+        .lines()
+        .filter(|line| line.contains(" = \"") && line.contains(" needs "));
+    given.map(|line| line.split('"').nth(1).unwrap()).collect()
+}
+
+#[test]
+fn r5_the_table_of_rights_has_every_operation_and_every_right() {
+    assert_eq!(operations_of_the_source(), NEEDED.map(|(name, _)| name));
+    assert_eq!(format!("{:?}", Rights::all()), format!("{:?}", BTreeSet::from(RIGHTS)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r5_each_operation_is_forbidden_without_its_right_and_by_no_other() {
+    for missing in RIGHTS {
+        let node = Node::start("one", builder().rights(move |_| Rights::all().without(missing))).await;
+        let mut peer = Stranger::enter(&node, "127.0.0.1:9").await;
+        // Without particulars: what is allowed makes no sense then, but is looked at.
+        let asked = NEEDED.iter().zip(1..);
+        peer.say(asked.clone().map(|((name, _), number)| operation(number, name)))
+            .await;
+        let mut answers = BTreeMap::new();
+        while answers.len() < NEEDED.len() {
+            match soon("an answer", peer.hear_news()).await {
+                Some(Frame::Answer(answer)) => {
+                    let text = String::from_utf8_lossy(&answer.payload).into_owned();
+                    assert!(answers.insert(answer.correlation, (answer.status, text)).is_none());
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        for ((name, needed), number) in asked {
+            let (status, text) = &answers[&number];
+            assert_ne!(*status, UNKNOWN, "{name}");
+            assert_eq!(
+                *status == FORBIDDEN,
+                *needed == missing,
+                "{name} without {missing}: {text}"
+            );
+            if *needed == missing {
+                assert!(text.contains(&format!("no right to {missing}")), "{name}: {text}");
+            }
+        }
+        let forbidden = NEEDED.iter().filter(|(_, needed)| *needed == missing).count() as u64;
+        assert_eq!(reading(&node).forbidden, forbidden, "without {missing}");
+        node.system.stop().await.unwrap();
+    }
 }

@@ -121,6 +121,8 @@ async fn r5_certificates_that_are_not_valid_are_refused_on_both_sides_with_the_r
             };
             assert!(why.contains(expected), "{why:?} does not say {expected:?}");
             assert!(good.remote.peers().iter().all(|peer| peer.connections == 0));
+            let called = if calls == "bad" { &good } else { &bad };
+            eventually("it is counted", || called.remote.refused_connections() > 0).await;
             stop([good, bad]).await;
         }
     }
@@ -167,6 +169,7 @@ async fn r5_a_caller_without_certificate_is_refused() {
         .unwrap();
     let error = soon("the refusal", stream.read_u8()).await.unwrap_err();
     assert!(error.to_string().contains("CertificateRequired"), "{error}");
+    eventually("it is counted", || node.remote.refused_connections() > 0).await;
     stop([node]).await;
 }
 
