@@ -223,6 +223,8 @@ impl RemoteBuilder {
 
     /// Listens at `host:port`, and connects the system with others.
     ///
+    /// See [`Remote`] for an example.
+    ///
     /// # Errors
     /// The step that failed; nothing is left running.
     pub async fn start(mut self, system: &ActorSystem, at: &str) -> Result<Remote, RemoteStartError> {

@@ -48,6 +48,8 @@ pub struct SqueezeError {
 impl Squeeze {
     /// With nothing said before.
     ///
+    /// See [`Squeeze`] for an example.
+    ///
     /// # Errors
     /// If this build does not have the compression, or there is no memory for it.
     pub fn new(compression: Compression) -> Result<Self, SqueezeError> {
@@ -61,6 +63,8 @@ impl Squeeze {
 
     /// Takes bytes. Some of them may be seen in [`squeezed`](Self::squeezed) only after a [`flush`](Self::flush).
     ///
+    /// See [`Squeeze`] for an example.
+    ///
     /// # Errors
     /// If the compression fails; nothing more can be sent.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), SqueezeError> {
@@ -72,6 +76,8 @@ impl Squeeze {
 
     /// Sees to it that the other side can read all that was written.
     ///
+    /// See [`Squeeze`] for an example.
+    ///
     /// # Errors
     /// If the compression fails; nothing more can be sent.
     pub fn flush(&mut self) -> Result<(), SqueezeError> {
@@ -82,12 +88,16 @@ impl Squeeze {
     }
 
     /// What is to be sent.
+    ///
+    /// See [`Squeeze`] for an example.
     #[must_use]
     pub fn squeezed(&self) -> &[u8] {
         &self.out
     }
 
     /// It was sent.
+    ///
+    /// See [`Squeeze`] for an example.
     pub fn clear(&mut self) {
         self.out.clear();
         if self.out.capacity() > KEPT_BUFFER {

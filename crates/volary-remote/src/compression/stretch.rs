@@ -69,6 +69,8 @@ pub enum StretchError {
 impl Stretch {
     /// With nothing heard before; what is fed at once may become `most` bytes.
     ///
+    /// See [`Stretch`] for an example.
+    ///
     /// # Errors
     /// If this build does not have the compression, or there is no memory for it.
     pub fn new(compression: Compression, most: usize) -> Result<Self, StretchError> {
@@ -83,11 +85,15 @@ impl Stretch {
     }
 
     /// Takes bytes as they came.
+    ///
+    /// See [`Stretch`] for an example.
     pub fn feed(&mut self, bytes: &[u8]) {
         self.room().extend_from_slice(bytes);
     }
 
     /// Where to read into directly; the same as feeding. Call [`next`](Self::next) until it has no more before that.
+    ///
+    /// See [`Stretch`] for an example.
     pub fn room(&mut self) -> &mut BytesMut {
         self.made = 0;
         self.waiting.reserve(STEP);
@@ -95,6 +101,8 @@ impl Stretch {
     }
 
     /// Puts the next bytes behind those in `out`; how many. 0: more must be fed.
+    ///
+    /// See [`Stretch`] for an example.
     ///
     /// # Errors
     /// When the peer broke the rules. Nothing more can be read.

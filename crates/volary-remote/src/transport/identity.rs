@@ -17,6 +17,8 @@ pub struct Identity {
 
 impl Identity {
     /// With these names: hosts, IP addresses, or `*.` and the rest of a host.
+    ///
+    /// See [`Identity`] for an example.
     pub fn new<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
         Identity {
             names: names.into_iter().map(Into::into).collect(),

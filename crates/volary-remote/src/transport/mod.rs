@@ -25,9 +25,13 @@ pub use tcp::Tcp;
 pub use tls::{CertificateError, CertificateSource, Tls, TlsError};
 
 /// A future in a box.
+///
+/// See [`Transport`] for an example.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A stream of bytes between two nodes.
+///
+/// See [`Transport`] for an example.
 pub struct Connection {
     /// What the other side writes.
     pub reader: Box<dyn AsyncRead + Send + Unpin>,
@@ -48,11 +52,28 @@ impl std::fmt::Debug for Connection {
     }
 }
 
-/// Makes connections.
+/// Makes connections. One of your own may stand on another:
 ///
 /// ```
-/// # use volary_remote::transport::{Tcp, Transport};
-/// fn usual() -> impl Transport { Tcp::default() }
+/// use std::io;
+/// use volary_remote::Remote;
+/// use volary_remote::transport::{BoxFuture, Connection, Listener, Tcp, Transport};
+///
+/// /// Says whom it calls.
+/// struct Chatty(Tcp);
+/// impl Transport for Chatty {
+///     fn listen<'a>(&'a self, at: &'a str) -> BoxFuture<'a, io::Result<Box<dyn Listener>>> {
+///         self.0.listen(at)
+///     }
+///     fn connect<'a>(&'a self, to: &'a str) -> BoxFuture<'a, io::Result<Connection>> {
+///         Box::pin(async move {
+///             println!("calling {to}");
+///             self.0.connect(to).await
+///         })
+///     }
+/// }
+/// let builder = Remote::builder().transport(Chatty(Tcp::default()));
+/// # let _ = builder;
 /// ```
 pub trait Transport: Send + Sync + 'static {
     /// The system that it will serve, told before anything else; for its clock.
@@ -77,6 +98,8 @@ pub trait Transport: Send + Sync + 'static {
 }
 
 /// Takes connections of others. Dropping it ends that.
+///
+/// See [`Transport`] for an example.
 pub trait Listener: Send {
     /// The next connection.
     fn accept(&mut self) -> BoxFuture<'_, io::Result<Connection>>;

@@ -60,6 +60,8 @@ struct Certificates {
 impl Tls {
     /// Over TCP. Reads the certificates, which may block for as long as files take to read.
     ///
+    /// See [`Tls`] for an example.
+    ///
     /// # Errors
     /// If they cannot be read, or do not belong together.
     pub fn new(source: CertificateSource) -> Result<Self, CertificateError> {
