@@ -28,8 +28,7 @@ impl AnyRef {
     /// ```
     #[must_use]
     pub fn parent(&self) -> Option<AnyRef> {
-        self.is_of_this_node()
-            .then(|| self.cell.parent().cloned().map(AnyRef::new))?
+        (!self.is_elsewhere()).then(|| self.cell.parent().cloned().map(AnyRef::new))?
     }
 
     /// Those who live below it.
@@ -91,7 +90,7 @@ impl AnyRef {
         P: Product,
         F: Fn() -> P + Send + Sync + 'static,
     {
-        Spawn::new(self.is_of_this_node().then(|| self.cell.clone()), factory)
+        Spawn::new((!self.is_elsewhere()).then(|| self.cell.clone()), factory)
     }
 
     /// Whether it lives on another node, and this is a stand-in for it.
@@ -101,10 +100,6 @@ impl AnyRef {
     /// ```
     #[must_use]
     pub fn is_elsewhere(&self) -> bool {
-        !self.is_of_this_node()
-    }
-
-    fn is_of_this_node(&self) -> bool {
-        self.cell.foreign().is_none()
+        self.cell.foreign().is_some()
     }
 }

@@ -46,17 +46,11 @@ impl Inbound {
             None => Err(Undelivered::Busy),
         };
         drop(receiver);
-        let has_left = delivering.has_left();
-        match delivered {
-            Ok(()) if has_left => self.link.settle(sequence),
-            Ok(()) => {}
-            Err(why) => {
-                let sender = told.sender.map(Name::Id);
-                let names = (Name::Id(told.receiver), sender, Name::Id(told.type_name));
-                return self.undelivered(sequence, None, &names, why);
-            }
-        }
-        Ok(())
+        self.concluded(sequence, delivering, delivered).or_else(|why| {
+            let sender = told.sender.map(Name::Id);
+            let names = (Name::Id(told.receiver), sender, Name::Id(told.type_name));
+            self.undelivered(sequence, None, &names, why)
+        })
     }
 
     /// Receiver, way and sender of a message, if everything is as it was with the last one between the two.
@@ -89,13 +83,17 @@ impl Inbound {
         );
         let delivering = Delivering::begin(&self.link, sequence);
         let delivered = self.try_deliver(envelope, correlation);
-        let has_left = delivering.has_left();
-        match delivered {
-            Ok(()) if has_left => self.link.settle(sequence),
-            Ok(()) => {}
-            Err(why) => return self.undelivered(sequence, correlation, &names, why),
+        self.concluded(sequence, delivering, delivered)
+            .or_else(|why| self.undelivered(sequence, correlation, &names, why))
+    }
+
+    /// The delivery is over. One that has left its mailbox meanwhile is settled here, or nobody would say so.
+    #[inline]
+    fn concluded<E>(&self, sequence: u64, delivering: Delivering, delivered: Result<(), E>) -> Result<(), E> {
+        if delivering.has_left() && delivered.is_ok() {
+            self.link.settle(sequence);
         }
-        Ok(())
+        delivered
     }
 
     /// It did not get into its mailbox: the peer hears, and nobody waits for it.

@@ -1,0 +1,180 @@
+//! Makes cells and gives them their places in the tree.
+
+use std::ptr::NonNull;
+
+use super::super::errors::SpawnError;
+use super::super::foreign::{Absent, Foreign};
+use super::{Wait, begin};
+use crate::actor::{Dispatcher, Product, Props, Reentrancy};
+use crate::cell::state::DEAD;
+use crate::cell::{Birth, CellRef, Extras, MailboxRule, Wakefulness, cell_table, create};
+use crate::dispatch::Host;
+use crate::supervision::Directive;
+use crate::system::SystemCore;
+
+/// Makes the cell and gives it its place in the tree.
+pub(super) fn place<P, F>(parent: CellRef, factory: F, name: &str, props: Option<Props>) -> Result<CellRef, SpawnError>
+where
+    P: Product,
+    F: Fn() -> P + Send + Sync + 'static,
+{
+    let system = parent.system();
+    let (dispatcher, extras) = match &props {
+        None => (0, None),
+        Some(props) => (system.dispatcher_index(&props.dispatcher)?, extras_for(system, props)?),
+    };
+    if !name.is_empty()
+        && parent
+            .extras_if_any()
+            .is_some_and(|extras| extras.links.lock().children.has(name))
+    {
+        return Err(duplicate(&parent, name));
+    }
+    let lane = Host::with(|host| host.worker().map_or(0, |worker| worker.index)).unwrap_or(0);
+    let birth = Birth {
+        table: cell_table::<P, F>(),
+        system: NonNull::from(system),
+        parent: Some(parent.clone()),
+        on_fault: props.map_or(Directive::Restart, |props| props.on_fault),
+        extras,
+        name_length: u8::try_from(name.len()).unwrap_or(u8::MAX),
+        dispatcher,
+    };
+    let cell =
+        create::<P, F>(birth, system.directory(), lane, name.as_bytes(), factory).ok_or(SpawnError::Exhausted)?;
+    let placed = parent.with_links(|links| {
+        if links.sealed || links.ended || parent.state.has(DEAD) {
+            return Err(SpawnError::Stopping { parent: parent.path() });
+        }
+        if !links.children.insert(cell.clone()) {
+            return Err(duplicate(&parent, name));
+        }
+        Ok(())
+    });
+    if let Err(error) = placed {
+        system.directory().remove(cell.id);
+        return Err(error);
+    }
+    Ok(cell)
+}
+
+fn duplicate(parent: &CellRef, name: &str) -> SpawnError {
+    let above = parent.path();
+    SpawnError::Duplicate {
+        path: above.child(name).unwrap_or(above),
+    }
+}
+
+fn extras_for(system: &SystemCore, props: &Props) -> Result<Option<Box<Extras>>, SpawnError> {
+    let bound = props.mailbox.bound();
+    if bound.as_ref().is_some_and(|bound| bound.capacity == 0) {
+        return Err(SpawnError::Capacity { capacity: 0 });
+    }
+    let mailbox = MailboxRule {
+        bound,
+        custom: props.mailbox.make(),
+        foreign: None,
+    };
+    if props.stash == Some(0) {
+        return Err(SpawnError::Stash);
+    }
+    if let Some(supervision) = &props.supervision {
+        supervision.validate()?;
+    }
+    props.reentrancy.validate()?;
+    props.passivation.validate()?;
+    let own_dispatcher = (props.dispatcher == Dispatcher::Pinned)
+        .then(|| system.pinned_thread())
+        .flatten();
+    let usual = !mailbox.is_guarded()
+        && own_dispatcher.is_none()
+        && props.supervision.is_none()
+        && props.stash.is_none()
+        && props.role.is_none()
+        && props.reentrancy == Reentrancy::default()
+        && !props.passivation.allowed
+        && props.layers.is_none()
+        && props.dependencies.is_none();
+    if usual {
+        return Ok(None);
+    }
+    Ok(Some(Box::new(Extras {
+        mailbox,
+        own_dispatcher,
+        supervision: props.supervision.clone(),
+        stash: props.stash,
+        role: props.role.clone(),
+        reentrancy: props.reentrancy,
+        wakefulness: Wakefulness::new(props.passivation),
+        layers: props.layers.clone(),
+        dependencies: props.dependencies.clone(),
+        ..Extras::default()
+    })))
+}
+
+/// Makes one of the system's own actors: the root, and the guardians below it.
+pub(crate) fn spawn_guardian<P, F>(
+    system: NonNull<SystemCore>,
+    directory: &crate::cell::Directory,
+    parent: Option<&CellRef>,
+    name: &str,
+    factory: F,
+) -> Option<CellRef>
+where
+    P: Product,
+    F: Fn() -> P + Send + Sync + 'static,
+{
+    let birth = Birth {
+        table: cell_table::<P, F>(),
+        system,
+        parent: parent.cloned(),
+        on_fault: Directive::Restart,
+        extras: None,
+        name_length: u8::try_from(name.len()).unwrap_or(u8::MAX),
+        dispatcher: 0,
+    };
+    let cell = create::<P, F>(birth, directory, 0, name.as_bytes(), factory)?;
+    if let Some(parent) = parent {
+        parent.with_links(|links| links.children.insert(cell.clone()));
+    }
+    let (cell, _) = begin(cell, Wait::No);
+    Some(cell)
+}
+
+/// Makes a cell that stands for an actor elsewhere. `None`: the system is stopping, or has no id left.
+pub(crate) fn spawn_stand_in(system: NonNull<SystemCore>, core: &SystemCore, foreign: Foreign) -> Option<CellRef> {
+    fn absent() -> Absent {
+        Absent
+    }
+    let parent = core.stand_ins()?;
+    let extras = Extras {
+        mailbox: MailboxRule {
+            foreign: Some(Box::new(foreign)),
+            ..MailboxRule::default()
+        },
+        ..Extras::default()
+    };
+    let birth = Birth {
+        table: cell_table::<Absent, fn() -> Absent>(),
+        system,
+        parent: Some(parent.clone()),
+        on_fault: Directive::Stop,
+        extras: Some(Box::new(extras)),
+        name_length: 0,
+        dispatcher: 0,
+    };
+    let cell = create::<Absent, fn() -> Absent>(birth, core.directory(), 0, b"", absent)?;
+    let placed = parent.with_links(|links| {
+        let open = !(links.sealed || links.ended || parent.state.has(DEAD));
+        if open {
+            links.children.insert(cell.clone());
+        }
+        open
+    });
+    if !placed {
+        core.directory().remove(cell.id);
+        return None;
+    }
+    let (cell, _) = begin(cell, Wait::No);
+    Some(cell)
+}
