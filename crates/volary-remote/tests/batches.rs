@@ -10,16 +10,7 @@ mod common;
 use common::*;
 use volary::prelude::*;
 use volary_core::{Baggage, Sample, Telemetry, TelemetrySink, TraceContext};
-use volary_remote::{PeerReading, RemoteOptions};
-
-fn reading(node: &Node) -> PeerReading {
-    node.remote.peers().remove(0)
-}
-
-async fn stop(one: Node, other: Node) {
-    one.system.stop().await.unwrap();
-    other.system.stop().await.unwrap();
-}
+use volary_remote::RemoteOptions;
 
 /// Says of which trace it hears.
 struct Tracer;

@@ -146,11 +146,6 @@ async fn nodes(one: &[Compression], other: &[Compression]) -> (Node, Node) {
     )
 }
 
-async fn stop(one: Node, other: Node) {
-    one.system.stop().await.unwrap();
-    other.system.stop().await.unwrap();
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r4_two_nodes_agree_on_the_first_of_the_callers_that_both_have() {
     let cases: &[(&[Compression], &[Compression], Option<Compression>)] = &[

@@ -12,11 +12,6 @@ use std::time::Duration;
 use common::*;
 use volary::prelude::*;
 use volary_core::{DeadLetter, DeadReason, RemoteError};
-use volary_remote::PeerReading;
-
-fn reading(node: &Node) -> PeerReading {
-    node.remote.peers().remove(0)
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r3_an_actor_that_is_stuck_does_not_stall_the_others() {

@@ -9,7 +9,7 @@ use common::stranger::{Stranger, operation};
 use common::*;
 use volary::prelude::*;
 use volary_core::RemoteError;
-use volary_remote::{OperationError, PeerEvent, PeerReading, RemoteBuilder, Right, Rights};
+use volary_remote::{OperationError, PeerEvent, RemoteBuilder, Right, Rights};
 use volary_wire::native::Frame;
 
 /// A node, and another that lets it do only this.
@@ -21,15 +21,6 @@ async fn nodes(other: RemoteBuilder) -> (Node, Node) {
     let (one, other) = (Node::start("one", builder()).await, Node::start("other", other).await);
     other.desk("desk").await;
     (one, other)
-}
-
-async fn stop(one: Node, other: Node) {
-    one.system.stop().await.unwrap();
-    other.system.stop().await.unwrap();
-}
-
-fn reading(node: &Node) -> PeerReading {
-    node.remote.peers().remove(0)
 }
 
 /// Waits until `one` hears that it has no such right.

@@ -15,11 +15,7 @@ use std::time::Duration;
 use common::*;
 use volary::prelude::*;
 use volary_core::SendError;
-use volary_remote::{PeerReading, RemoteOptions};
-
-fn reading(node: &Node) -> PeerReading {
-    node.remote.peers().remove(0)
-}
+use volary_remote::RemoteOptions;
 
 fn narrow() -> RemoteOptions {
     options().window(16).receiver_share(16)
@@ -38,11 +34,6 @@ async fn full() -> (Node, Node, ActorRef<Desk>, ActorRef<Desk>) {
     }
     assert!(matches!(far.tell(Note { number: 16 }), Err(TellError::Full(_))));
     (one, other, stuck, far)
-}
-
-async fn stop(one: Node, other: Node) {
-    one.system.stop().await.unwrap();
-    other.system.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use volary::prelude::*;
 use volary_core::Address;
 use volary_remote::transport::Memory;
-use volary_remote::{Remote, RemoteBuilder, RemoteOptions};
+use volary_remote::{PeerReading, Remote, RemoteBuilder, RemoteOptions};
 
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -182,6 +182,17 @@ impl Node {
     pub fn far(&self, other: &Node, name: &str) -> ActorRef<Desk> {
         self.remote.actor(&other.address(name)).unwrap()
     }
+}
+
+/// What a node that knows one other has to say of it.
+pub fn reading(node: &Node) -> PeerReading {
+    node.remote.peers().remove(0)
+}
+
+/// The end of a test with two nodes.
+pub async fn stop(one: Node, other: Node) {
+    one.system.stop().await.unwrap();
+    other.system.stop().await.unwrap();
 }
 
 /// Two nodes over TCP.
