@@ -114,6 +114,9 @@ impl Header {
         if self.system().looks_at_sending() {
             self.log.look_at_writers();
         }
+        if self.system().measures_sending() {
+            self.log.meter_writers();
+        }
     }
 
     /// The cell as a pointer to all of it.

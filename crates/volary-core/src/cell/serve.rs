@@ -11,10 +11,10 @@ use crate::baggage::{Baggage, Carried};
 use crate::dispatch::{Host, Step, attend_to_the_end};
 use crate::events::DeadReason;
 use crate::intercept::{Arriving, Handled, Layers, Outcome};
-use crate::mailbox::{BELL, Incoming, RecordKind};
+use crate::mailbox::{BELL, Freight, Incoming, RecordKind};
 use crate::reference::ActorId;
 use crate::telemetry::{Begun, Meter, Sample, span_id};
-use crate::time::Moment;
+use crate::time::{Moment, nanos};
 
 /// A message that is being handled.
 pub(crate) struct Served {
@@ -62,6 +62,14 @@ impl Header {
             // SAFETY: the caller's promise.
             return unsafe { run(self, host, incoming) };
         }
+        if let Some(sent) = incoming.envelope.carried.and_then(Freight::time)
+            && !self.log.is_layered()
+            && let Some(meter) = self.system().meter().filter(|meter| !meter.has_sinks())
+        {
+            incoming.envelope.carried = None;
+            // SAFETY: the caller's promise.
+            return unsafe { self.time(host, incoming, run, meter, sent) };
+        }
         let layered =
             incoming.table.kind != RecordKind::Answer && !std::ptr::eq(incoming.table, &BELL) && self.is_layered_over();
         let mut carried = incoming.envelope.take_carried();
@@ -89,6 +97,40 @@ impl Header {
         served.open_span(self);
         // SAFETY: the caller's promise.
         let step = served.around(|| unsafe { run(self, host, incoming) });
+        // SAFETY: the caller owns the actor, and this was the poll of that handler.
+        unsafe { attend_to_the_end(self, served, &step) };
+        step
+    }
+}
+
+/// Handling a message of which nothing is wanted but how long it waited and takes.
+impl Header {
+    /// # Safety
+    /// As for `attend`.
+    unsafe fn time(&self, host: &Host, incoming: Incoming, run: RunFn, meter: &Meter, sent: Moment) -> Step {
+        let system = self.system();
+        let (sender, message) = (incoming.envelope.sender, incoming.table);
+        let begun = system.now();
+        // SAFETY: the caller's promise.
+        let step = unsafe { run(self, host, incoming) };
+        if !matches!(step, Step::Suspended) {
+            let took = system.now().nanos_since(begun);
+            meter.record((self.table.actor_name)(), begun.nanos_since(sent), took);
+            return step;
+        }
+        let served = Served {
+            carried: Box::new(Carried {
+                sent_at: Some(sent),
+                ..Carried::default()
+            }),
+            message_type: (message.name)(),
+            sender,
+            begun,
+            wall: None,
+            parent: None,
+            span: tracing::Span::none(),
+            layered: false,
+        };
         // SAFETY: the caller owns the actor, and this was the poll of that handler.
         unsafe { attend_to_the_end(self, served, &step) };
         step
@@ -201,7 +243,7 @@ impl Served {
         };
         let actor_type = (cell.table.actor_name)();
         let waited = self.begun.since(sent);
-        meter.record(actor_type, waited, took);
+        meter.record(actor_type, nanos(waited), nanos(took));
         if let Some(begun) = self.wall {
             let sample = Sample {
                 actor: cell.path(),

@@ -8,6 +8,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::ptr;
 use std::sync::Arc;
 
+use super::attention::Attention;
 use super::frame::FramePool;
 use super::pulse::{self, Pulse};
 use super::worker::Local;
@@ -117,15 +118,12 @@ pub(crate) struct Host {
     surroundings: Cell<Surroundings>,
     /// The pool worker that is polled on this thread, if any.
     worker: Cell<*const Local>,
-    /// Messages sent in this turn: a long turn shares its work.
-    sent: Cell<u32>,
+    pub(crate) attention: Attention,
     /// Turns run for askers, to time some of them.
     inlined: Cell<u32>,
     short: Cell<u32>,
     /// Why a layer refused the last message that it did.
     refusal: Cell<&'static str>,
-    /// Messages that could be measured since the last one that was.
-    unmeasured: Cell<u32>,
     /// A hook of a shutdown is polled.
     in_hook: Cell<bool>,
     ending: RefCell<Option<Ending>>,
@@ -150,11 +148,10 @@ impl Host {
             },
             surroundings: Cell::new(Surroundings::NONE),
             worker: Cell::new(ptr::null()),
-            sent: Cell::new(0),
+            attention: Attention::new(),
             inlined: Cell::new(0),
             short: Cell::new(0),
             refusal: Cell::new(""),
-            unmeasured: Cell::new(0),
             in_hook: Cell::new(false),
             ending: RefCell::new(None),
             graves: RefCell::new(Vec::new()),
@@ -289,7 +286,7 @@ impl Host {
 
     fn swap_baggage(&self, baggage: *const Baggage) -> *const Baggage {
         let before = self.surroundings.get();
-        self.surroundings.set(Surroundings { baggage, ..before });
+        self.swap_surroundings(Surroundings { baggage, ..before });
         before.baggage
     }
 
@@ -301,6 +298,9 @@ impl Host {
     /// Sets what stands around everything that is sent from here; what did before.
     #[inline]
     pub(crate) fn swap_surroundings(&self, surroundings: Surroundings) -> Surroundings {
+        if !surroundings.is_none() {
+            self.attention.recall();
+        }
         self.surroundings.replace(surroundings)
     }
 
@@ -312,25 +312,6 @@ impl Host {
     #[cold]
     pub(crate) fn refusal() -> &'static str {
         Host::with(|host| host.refusal.get()).unwrap_or_default()
-    }
-
-    /// Counts a message that is not measured. False: it is, and was not counted.
-    #[inline]
-    pub(crate) fn passes_unmeasured(&self, every: u32) -> bool {
-        let unmeasured = self.unmeasured.get() + 1;
-        let passes = unmeasured < every;
-        if passes {
-            self.unmeasured.set(unmeasured);
-        }
-        passes
-    }
-
-    /// Whether this message is the one in so many that is measured.
-    pub(crate) fn is_measured(&self, every: u32) -> bool {
-        let unmeasured = self.unmeasured.get() + 1;
-        let measured = unmeasured >= every;
-        self.unmeasured.set(if measured { 0 } else { unmeasured });
-        measured
     }
 
     /// The actor that runs on this thread, or whose task does.
@@ -350,17 +331,6 @@ impl Host {
 
     pub(crate) fn set_worker(&self, worker: *const Local) -> *const Local {
         self.worker.replace(worker)
-    }
-
-    #[inline]
-    pub(crate) fn count_sent(&self) -> u32 {
-        let sent = self.sent.get().wrapping_add(1);
-        self.sent.set(sent);
-        sent
-    }
-
-    pub(crate) fn reset_sent(&self) {
-        self.sent.set(0);
     }
 
     /// The pulse of this thread.

@@ -5,6 +5,7 @@
 //! [`ring`]s, and [`idle`] for those who sleep); [`elastic`] gives blocking and pinned actors
 //! threads of their own.
 
+mod attention;
 mod contain;
 mod elastic;
 mod frame;

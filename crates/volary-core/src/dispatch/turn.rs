@@ -104,7 +104,7 @@ fn enter(cell: &Header, host: &Host) -> (Ambient, Surroundings) {
         depth: before.depth + 1,
         in_turn: true,
     });
-    host.reset_sent();
+    host.attention.turn_begins();
     (before, host.swap_surroundings(Surroundings::of(cell, None)))
 }
 

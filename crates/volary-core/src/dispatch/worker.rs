@@ -40,8 +40,6 @@ const GLOBAL_EVERY: u32 = 61;
 const SEARCH_ROUNDS: u32 = 3;
 #[cfg(any(volary_loom, volary_shuttle))]
 const SEARCH_ROUNDS: u32 = 1;
-/// Messages sent in one turn from which on the actor is thought to be busy for long.
-const LONG_TURN_SENDS: u32 = 64;
 
 /// The worker's own, touched only on the thread that polls it.
 pub(crate) struct Local {
@@ -184,17 +182,9 @@ impl Local {
             .push(ready, |more| self.pool.push_global(more));
     }
 
-    /// Called for each message that is sent: a turn that sends many is long, so what it made ready
-    /// should not wait for its end.
-    #[inline]
-    pub(crate) fn sent(&self, count: u32) {
-        if count.is_multiple_of(LONG_TURN_SENDS) {
-            self.share();
-        }
-    }
-
+    /// Called in a turn that sends many messages: it is long, so what it made ready should not wait for its end.
     #[cold]
-    fn share(&self) {
+    pub(crate) fn share(&self) {
         let seat = &self.pool.seats[self.index];
         if !seat.last_in.load(Relaxed).is_null() {
             let ready = seat.last_in.swap(ptr::null_mut(), AcqRel);

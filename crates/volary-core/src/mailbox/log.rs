@@ -28,6 +28,7 @@
 use std::ptr;
 
 use super::bound::Bound;
+use super::marks::{GUARDED, LASTING, METERED, Marks, SEEN};
 use super::pool;
 use crate::events::DeadReason;
 use crate::sync::Spin;
@@ -53,10 +54,6 @@ const OFFSET: u64 = 0xffff;
 const INSTALLING: u64 = 1 << 16;
 const CLOSED: u64 = 1 << 17;
 const INLINE: u64 = 1 << 18;
-/// The mailbox has a rule of its own; ask it first.
-const GUARDED: u64 = 1 << 19;
-/// Somebody may look at what is written: layers, or the meter.
-const SEEN: u64 = 1 << 20;
 const ONE: u64 = 1 << 24;
 const SEQUENCE_SHIFT: u32 = 24;
 const SEQUENCE_MASK: u64 = (1 << 40) - 1;
@@ -115,29 +112,6 @@ impl Word {
     fn clear(&self) {
         self.first.store(ptr::null_mut(), Relaxed);
         self.rest.with_mut(|_| ());
-    }
-}
-
-/// What writers must know of a mailbox before they write; nothing, of most.
-#[derive(Clone, Copy)]
-pub(crate) struct Marks(u64);
-
-impl Marks {
-    #[inline]
-    pub(crate) fn are_none(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Whether the mailbox has a rule of its own, which is asked first.
-    #[inline]
-    pub(crate) fn is_guarded(self) -> bool {
-        self.0 & GUARDED != 0
-    }
-
-    /// Whether layers or the meter may look at what is written.
-    #[inline]
-    pub(crate) fn is_seen(self) -> bool {
-        self.0 & SEEN != 0
     }
 }
 
@@ -452,7 +426,7 @@ impl Log {
         let room = Room {
             first: self.place(block, 0),
         };
-        let flags = word & (CLOSED | GUARDED | SEEN);
+        let flags = word & (CLOSED | LASTING);
         let next = (word & !(ONE - 1)).wrapping_add(ONE) | flags | words as u64;
         // A swap, not a store: it must not pass the load of the actor's state that follows.
         self.word.swap(next, SeqCst);
@@ -513,12 +487,22 @@ impl Log {
     /// What writers must know before they write.
     #[inline]
     pub(crate) fn marks(&self) -> Marks {
-        Marks(self.word.load(Relaxed) & (GUARDED | SEEN))
+        Marks::of(self.word.load(Relaxed))
     }
 
-    /// Makes writers look whether somebody looks at what they write. Called before anybody can write.
+    /// Layers look at what writers write. Called before anybody can write, as the next.
     pub(crate) fn look_at_writers(&self) {
         self.word.fetch_or(SEEN, Relaxed);
+    }
+
+    /// The meter looks at one in so many of what writers write.
+    pub(crate) fn meter_writers(&self) {
+        self.word.fetch_or(METERED, Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn is_metered(&self) -> bool {
+        self.word.load(Relaxed) & METERED != 0
     }
 
     /// Whether the mailbox has a rule of its own, for the reader, who does not touch what writers write.

@@ -8,8 +8,10 @@
 mod bound;
 mod custom;
 mod fair;
+mod freight;
 mod kind;
 mod log;
+mod marks;
 pub(crate) mod pool;
 mod priority;
 mod record;
@@ -18,6 +20,7 @@ pub(crate) use bound::Bound;
 pub(crate) use custom::BELL;
 pub use custom::{Letter, Mailbox};
 pub use fair::Fair;
+pub(crate) use freight::Freight;
 pub use kind::MailboxKind;
 pub(crate) use log::{BLOCK_BYTES, Growth, Log, Peek, Refusal};
 pub use priority::{Priority, StablePriority};

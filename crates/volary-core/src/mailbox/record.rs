@@ -5,7 +5,7 @@
 //!   word 1   id of the sender, 0 from outside
 //!   [word]   DEADLINE: the deadline the sender was working under
 //!   [word]   REPLY: where the answer goes (an ask)
-//!   [word]   CARRIED: a box of what travels along: trace, headers, when it was sent
+//!   [word]   CARRIED: when it was sent, or a box of that and what travels along: trace, headers
 //!   payload  the message itself, or a box of it when it is large or over-aligned
 //! ```
 //!
@@ -16,6 +16,7 @@ use std::any::TypeId;
 use std::mem::{align_of, size_of};
 use std::ptr::NonNull;
 
+use super::freight::Freight;
 use super::log::{BLOCK_WORDS, First, Word};
 use crate::baggage::Carried;
 use crate::cell::Header;
@@ -99,22 +100,15 @@ pub(crate) struct Envelope {
     /// Nanoseconds of the system's clock; 0 for none.
     pub(crate) deadline: u64,
     pub(crate) reply: Option<NonNull<ReplySlot>>,
-    /// A box that belongs to whoever has the envelope in hand.
-    pub(crate) carried: Option<NonNull<Carried>>,
-}
-
-#[cold]
-#[inline(never)]
-fn drop_carried(carried: NonNull<Carried>) {
-    // SAFETY: as in `Envelope::take_carried`.
-    drop(unsafe { Box::from_raw(carried.as_ptr()) });
+    /// It belongs to whoever has the envelope in hand.
+    pub(crate) carried: Option<Freight>,
 }
 
 /// Sender and deadline of an envelope.
 pub(crate) type Origin = (u64, u64);
 
 /// What of an envelope has to be let go of: where the reply goes, and what travels along.
-pub(crate) type Along = (Option<NonNull<ReplySlot>>, Option<NonNull<Carried>>);
+pub(crate) type Along = (Option<NonNull<ReplySlot>>, Option<Freight>);
 
 impl Envelope {
     /// In two halves that fit into registers. A call that took the whole would have it written to memory, and what is
@@ -152,8 +146,7 @@ impl Envelope {
     #[cold]
     pub(crate) fn carry(mut self, carried: Option<Box<Carried>>) -> Self {
         self.drop_carried();
-        // SAFETY: a box is never null.
-        self.carried = carried.map(|carried| unsafe { NonNull::new_unchecked(Box::into_raw(carried)) });
+        self.carried = carried.map(Freight::boxed);
         self
     }
 
@@ -162,15 +155,16 @@ impl Envelope {
     #[cold]
     pub(crate) fn take_carried(&mut self) -> Option<Box<Carried>> {
         let carried = self.carried.take()?;
-        // SAFETY: made in `carry`; each envelope is in one hand at a time, and what it carries is taken out once.
-        Some(unsafe { Box::from_raw(carried.as_ptr()) })
+        // SAFETY: each envelope is in one hand at a time, and what it carries is taken out once.
+        Some(unsafe { carried.open() })
     }
 
     /// Nobody will read it.
     #[inline]
     pub(crate) fn drop_carried(&mut self) {
         if let Some(carried) = self.carried.take() {
-            drop_carried(carried);
+            // SAFETY: as in `take_carried`.
+            unsafe { carried.discard() };
         }
     }
 
@@ -203,7 +197,7 @@ impl Envelope {
             }
             if let Some(carried) = self.carried {
                 flags |= CARRIED;
-                at.cast::<NonNull<Carried>>().write(carried);
+                at.cast::<Freight>().write(carried);
                 at = at.add(1);
             }
             write_payload(at, message);
@@ -264,7 +258,7 @@ impl Incoming {
             }
             let mut carried = None;
             if flags & CARRIED != 0 {
-                carried = Some(place.add(words).cast::<NonNull<Carried>>().read());
+                carried = Some(place.add(words).cast::<Freight>().read());
                 words += 1;
             }
             Envelope {

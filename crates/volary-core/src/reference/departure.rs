@@ -1,56 +1,82 @@
 //! Seeing off a message: what it carries, whether it is measured, and what layers say to it.
 
-use std::ptr::NonNull;
-
 use crate::actor::Message;
 use crate::baggage::Carried;
 use crate::cell::Header;
 use crate::dispatch::Host;
 use crate::intercept::{Departing, Layers};
-use crate::mailbox::Envelope;
+use crate::mailbox::{Envelope, Freight};
 use crate::reference::ActorId;
+use crate::telemetry::Meter;
 
-/// What goes along with everything that is sent from here.
+/// What goes along with a message to `cell` that is sent from here, by a thread that is to look up: something is due
+/// besides sending.
 #[cold]
 #[inline(never)]
-pub(crate) fn carried_from_here() -> Option<NonNull<Carried>> {
-    let carried = Host::with(|host| {
-        let receipt = host.take_receipt();
-        // If somebody looks at what this actor sends, the word makes sure that they are asked.
-        if host.baggage().is_none() && host.layers().is_none() && receipt.is_none() {
-            return None;
+pub(super) fn look_up(host: &Host, cell: &Header) -> Option<Freight> {
+    let system = cell.system();
+    let meter = system.meter().filter(|_| cell.log.is_metered());
+    let each = !host.surroundings().is_none();
+    let every = meter.map_or(0, Meter::every);
+    let due = host.attention.look_up(every, each, || system.env().random());
+    if due.share
+        && let Some(worker) = host.worker()
+    {
+        worker.share();
+    }
+    let sent_at = due.measure.then(|| system.now());
+    match carried_from_here(host) {
+        Some(mut carried) => {
+            carried.sent_at = sent_at;
+            Some(Freight::boxed(carried))
         }
-        let baggage = host.baggage().cloned().unwrap_or_default();
-        Some(Box::new(Carried {
-            receipt,
-            ..Carried::new(baggage)
-        }))
-    });
-    carried.flatten().map(|carried| NonNull::from(Box::leak(carried)))
+        None => sent_at.map(Freight::sent_at),
+    }
+}
+
+/// What goes along with everything that is sent from here.
+fn carried_from_here(host: &Host) -> Option<Box<Carried>> {
+    let receipt = host.take_receipt();
+    // If somebody looks at what this actor sends, the word makes sure that they are asked.
+    if host.baggage().is_none() && host.layers().is_none() && receipt.is_none() {
+        return None;
+    }
+    let baggage = host.baggage().cloned().unwrap_or_default();
+    Some(Box::new(Carried {
+        receipt,
+        ..Carried::new(baggage)
+    }))
 }
 
 /// The envelope with what goes along with everything that is sent from here.
 #[cold]
 pub(crate) fn carrying(envelope: Envelope) -> Envelope {
-    match carried_from_here() {
-        carried @ Some(_) => Envelope { carried, ..envelope },
+    match Host::with(carried_from_here).flatten() {
+        Some(carried) => envelope.carry(Some(carried)),
         None => envelope,
     }
 }
 
-/// Whether nobody looks at a message that carries nothing, into a mailbox where somebody may: no layer, and it is not
-/// the one in so many that is measured. Most messages are not, and should pay for little more than the count.
-#[inline(always)]
-pub(super) fn passes_unseen(cell: &Header) -> bool {
-    let every = cell.system().looks_at_one_in();
-    // Where a thread is being torn down nothing is measured, but layers are asked.
-    Host::with(|host| host.passes_unmeasured(every)).unwrap_or(every != 0)
+/// Whether somebody has to see a message on its way: those who look at its receiver, or at what its sender sends. The
+/// sender's are asked of messages that carry a box, as all do that they may see; and the meter of these too, since a
+/// trace that is sampled is measured however few others are.
+pub(super) fn is_looked_at(cell: &Header, carried: Option<Freight>) -> bool {
+    if cell.log.marks().is_seen() {
+        return true;
+    }
+    let Some(carried) = carried else { return false };
+    match (carried.time(), cell.system().meter()) {
+        // Only to be timed, unless that begins a trace.
+        (Some(_), meter) => meter.is_some_and(Meter::begins_traces),
+        (None, Some(_)) => true,
+        (None, None) => Host::with(|host| host.layers().is_some()).unwrap_or(true),
+    }
 }
 
 /// Completes the envelope of a message that does not go through `post`; the reason if a layer refuses it.
 #[inline]
 pub(crate) fn depart<M: Message>(cell: &Header, envelope: &mut Envelope, message: &M) -> Result<(), &'static str> {
-    if envelope.carried.is_none() && (!cell.log.marks().is_seen() || passes_unseen(cell)) {
+    if !is_looked_at(cell, envelope.carried) {
         return Ok(());
     }
     see_off(cell, envelope, message)
@@ -60,7 +86,12 @@ pub(crate) fn depart<M: Message>(cell: &Header, envelope: &mut Envelope, message
 #[cold]
 pub(super) fn see_off<M: Message>(cell: &Header, envelope: &mut Envelope, message: &M) -> Result<(), &'static str> {
     let mut carried = envelope.take_carried();
-    stamp(cell, &mut carried);
+    let measured = match cell.system().meter() {
+        // Where threads count, it was counted when its envelope was made.
+        Some(meter) if cell.system().env().is_simulated() => meter.is_next(),
+        _ => false,
+    };
+    stamp(cell, &mut carried, measured);
     ask_layers(cell, envelope, &mut carried, message).inspect_err(|reason| {
         let message_type = std::any::type_name::<M>();
         tracing::debug!(receiver = %cell.path(), message_type, reason, "an interceptor refused a message");
@@ -72,25 +103,31 @@ pub(super) fn see_off<M: Message>(cell: &Header, envelope: &mut Envelope, messag
 /// Completes the envelope of a message that nobody sends, such as a timer's: it is measured, and layers hear of it when
 /// it arrives.
 pub(crate) fn stamped(cell: &Header, mut envelope: Envelope) -> Envelope {
-    if cell.system().meter().is_none() {
-        return envelope;
-    }
+    let system = cell.system();
+    let Some(meter) = system.meter() else { return envelope };
+    let measured = if system.env().is_simulated() {
+        meter.is_next()
+    } else {
+        let random = || system.env().random();
+        Host::with(|host| host.attention.is_measured(meter.every(), random)).unwrap_or(false)
+    };
     let mut carried = envelope.take_carried();
-    stamp(cell, &mut carried);
+    stamp(cell, &mut carried, measured);
     envelope.carry(carried)
 }
 
-/// Notes when the message was sent, if it is one of those that are measured.
-fn stamp(cell: &Header, carried: &mut Option<Box<Carried>>) {
+/// Notes when the message was sent, if it is one of those that are measured: chosen here or before, or part of a trace
+/// that is sampled.
+fn stamp(cell: &Header, carried: &mut Option<Box<Carried>>, measured: bool) {
     let system = cell.system();
     let Some(meter) = system.meter() else { return };
-    let traced = |carried: &Carried| carried.baggage.trace.is_some_and(|trace| trace.is_sampled());
-    let is_measured = || Host::with(|host| meter.every() != 0 && host.is_measured(meter.every())).unwrap_or(false);
-    if !carried.as_deref().is_some_and(traced) && !is_measured() {
+    let chosen =
+        |carried: &Carried| carried.sent_at.is_some() || carried.baggage.trace.is_some_and(|trace| trace.is_sampled());
+    if !measured && !carried.as_deref().is_some_and(chosen) {
         return;
     }
     let carried = carried.get_or_insert_default();
-    carried.sent_at = Some(system.now());
+    carried.sent_at = carried.sent_at.or_else(|| Some(system.now()));
     if carried.baggage.trace.is_none() {
         carried.baggage.trace = meter.new_trace(&**system.env());
         carried.begins_trace = carried.baggage.trace.is_some();

@@ -1,6 +1,6 @@
 //! Putting a message into a mailbox: the bottom of `tell`, `ask` and everything that sends.
 
-use super::departure::{carried_from_here, passes_unseen, see_off};
+use super::departure::{is_looked_at, look_up, see_off};
 use super::foreign::post_out;
 use crate::actor::Message;
 use crate::cell::{Header, MailboxRule};
@@ -15,15 +15,9 @@ pub(crate) fn post<M: Message>(
     envelope: Envelope,
     message: M,
 ) -> Result<(), (Refusal, M)> {
-    let marks = cell.log.marks();
-    if !marks.are_none() || envelope.carried.is_some() {
+    if !cell.log.marks().are_none() || envelope.carried.is_some() {
         let (origin, along) = envelope.apart();
-        if marks.is_guarded() || envelope.carried.is_some() {
-            return post_guarded(cell, table, origin, along, message);
-        }
-        if !passes_unseen(cell) {
-            return post_watched(cell, table, origin, along, message);
-        }
+        return post_guarded(cell, table, origin, along, message);
     }
     // Said once more, so that no instruction is spent on it.
     let envelope = Envelope {
@@ -117,7 +111,7 @@ fn refused<M>(mut envelope: Envelope, written: Result<(), (Refusal, M)>) -> Resu
     written
 }
 
-/// Queues a message that carries something, or into a mailbox with a rule of its own. Apart, so that the way of most
+/// Queues a message that carries something, or that somebody looks at, or into a mailbox with a rule of its own. Apart, so that the way of most
 /// messages stays short.
 #[inline(never)]
 fn post_guarded<M: Message>(
@@ -127,7 +121,7 @@ fn post_guarded<M: Message>(
     along: Along,
     message: M,
 ) -> Result<(), (Refusal, M)> {
-    if is_looked_at(cell, along.1.is_some()) {
+    if is_looked_at(cell, along.1) {
         return post_watched(cell, table, origin, along, message);
     }
     let envelope = Envelope::of(origin, along);
@@ -141,19 +135,6 @@ fn post_guarded<M: Message>(
         None => refused(envelope, write(cell, table, envelope, message, None, cell)),
         _ => post_by_rule(cell, table, envelope, message),
     }
-}
-
-/// Whether somebody has to see a message on its way: those who look at its receiver, or at what its sender sends. The
-/// sender's are asked of messages that carry something, as all do that they may see; and the meter of these too, since a
-/// trace that is sampled is measured however few others are.
-#[inline]
-fn is_looked_at(cell: &Header, carries: bool) -> bool {
-    if !carries {
-        return cell.log.marks().is_seen() && !passes_unseen(cell);
-    }
-    cell.log.marks().is_seen()
-        || cell.system().meter().is_some()
-        || Host::with(|host| host.layers().is_some()).unwrap_or(true)
 }
 
 /// Queues a message that is looked at on its way.
@@ -256,9 +237,14 @@ fn ring_in_vain(cell: &Header) {
 /// What goes with a message sent from here: the running actor, what is left of its time, and its baggage.
 #[inline(always)]
 pub(crate) fn envelope_from_here(cell: &Header) -> Envelope {
-    let here = Host::with(|host| (origin(host, cell), host.surroundings().is_none()));
-    let (origin, plain) = here.unwrap_or(((0, 0), true));
-    let carried = if plain { None } else { carried_from_here() };
+    let here = Host::with(|host| {
+        let carried = match host.attention.passes() {
+            true => None,
+            false => look_up(host, cell),
+        };
+        (origin(host, cell), carried)
+    });
+    let (origin, carried) = here.unwrap_or(((0, 0), None));
     Envelope::of(origin, (None, carried))
 }
 
@@ -267,9 +253,6 @@ fn origin(host: &Host, cell: &Header) -> Origin {
     let sender = host.running();
     if sender == 0 {
         return (0, 0);
-    }
-    if let Some(worker) = host.worker() {
-        worker.sent(host.count_sent());
     }
     (sender, cell.system().current_deadline(host))
 }

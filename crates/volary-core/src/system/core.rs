@@ -102,7 +102,6 @@ pub(crate) struct SystemCore {
     block_limit: u64,
     ask_patience: u64,
     high_water: u64,
-    looks_at_one_in: u32,
 }
 
 #[derive(Clone)]
@@ -133,15 +132,6 @@ pub(super) struct Around {
     pub(super) extensions: Extensions,
 }
 
-impl Around {
-    fn looks_at_one_in(&self) -> u32 {
-        match &self.meter {
-            Some(meter) if self.layers.is_empty() => meter.every(),
-            _ => 0,
-        }
-    }
-}
-
 impl SystemCore {
     /// The stop that comes lets actors do the work they have, whatever the setting says.
     pub(super) fn drain_for(&self, time: Duration) {
@@ -154,16 +144,19 @@ impl SystemCore {
         self.settings.drain_timeout().max(least)
     }
 
-    /// Whether senders of this system have more to do than to put a message into a mailbox.
-    #[inline]
+    /// Whether somebody looks at every message of this system when it is sent: layers; or the meter in a simulation,
+    /// where a thread runs one after the other, and what it has counted in one must not be seen in the next.
     pub(crate) fn looks_at_sending(&self) -> bool {
-        !self.around.layers.is_empty() || self.around.meter.as_ref().is_some_and(|meter| meter.every() != 0)
+        !self.around.layers.is_empty() || self.simulated && self.is_measured()
     }
 
-    /// Of how many messages without baggage one is looked at when it is sent, if any is; 0 for each.
-    #[inline]
-    pub(crate) fn looks_at_one_in(&self) -> u32 {
-        self.looks_at_one_in
+    /// Whether threads that send count for the meter.
+    pub(crate) fn measures_sending(&self) -> bool {
+        !self.simulated && self.is_measured()
+    }
+
+    fn is_measured(&self) -> bool {
+        self.meter().is_some_and(|meter| meter.every() != 0)
     }
 
     pub(crate) fn layers(&self) -> &Layers {
@@ -242,7 +235,6 @@ impl SystemCore {
             driver: Mutex::new(None),
             blocks: AtomicU64::new(0),
             least_drain: AtomicU64::new(0),
-            looks_at_one_in: parts.around.looks_at_one_in(),
             around: parts.around,
             abroad: OnceLock::new(),
             making_stand_ins: Mutex::new(()),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::meter::{KINDS, OTHERS};
+use super::kinds::{KINDS, OTHERS};
 use crate::system::ActorSystem;
 
 /// What the actors of one type have between them at this moment; see [`ActorSystem::census`].

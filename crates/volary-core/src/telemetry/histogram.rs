@@ -46,6 +46,30 @@ const BOUNDS_NANOS: [u64; BOUNDS.len()] = {
     bounds
 };
 
+/// The first bucket that may take a time with so many bits: from there it is never more than two on, where a search in
+/// all of them guesses wrong at every other step.
+const FIRST: [u8; u64::BITS as usize + 1] = {
+    let mut first = [0; u64::BITS as usize + 1];
+    let mut bits = 1;
+    while bits < first.len() {
+        let least = 1 << (bits - 1);
+        let mut at = first[bits - 1];
+        while (at as usize) < BOUNDS_NANOS.len() && BOUNDS_NANOS[at as usize] < least {
+            at += 1;
+        }
+        first[bits] = at;
+        bits += 1;
+    }
+    first
+};
+
+/// Which bucket takes a time in nanoseconds.
+fn bucket(time: u64) -> usize {
+    let first = FIRST[(u64::BITS - time.leading_zeros()) as usize] as usize;
+    let on = BOUNDS_NANOS[first..].iter().take_while(|bound| **bound < time).count();
+    first + on
+}
+
 #[derive(Default)]
 pub(crate) struct Buckets {
     counts: [AtomicU64; BOUNDS.len() + 1],
@@ -53,10 +77,9 @@ pub(crate) struct Buckets {
 }
 
 impl Buckets {
-    pub(crate) fn record(&self, time: Duration) {
-        let time = nanos(time);
-        let bucket = BOUNDS_NANOS.partition_point(|bound| *bound < time);
-        self.counts[bucket].fetch_add(1, Relaxed);
+    /// Counts a time in nanoseconds.
+    pub(crate) fn record(&self, time: u64) {
+        self.counts[bucket(time)].fetch_add(1, Relaxed);
         self.sum.fetch_add(time, Relaxed);
     }
 
@@ -146,7 +169,7 @@ mod tests {
             BOUNDS[21],
             Duration::from_secs(31),
         ] {
-            buckets.record(time);
+            buckets.record(nanos(time));
         }
         let read = buckets.read();
         assert_eq!(

@@ -1,15 +1,12 @@
 //! The meter of a system: decides what is measured, and keeps the figures.
 
-use std::collections::BTreeMap;
 use std::num::{NonZeroU64, NonZeroU128};
 use std::sync::Arc;
-use std::time::Duration;
 
-use parking_lot::RwLock;
+use crate::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use crate::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-use super::histogram::{Buckets, Histogram};
+use super::histogram::Histogram;
+use super::kinds::{Figures, Kinds};
 use super::options::{Cardinality, Telemetry, Traces};
 use super::sample::{Begun, Sample, TelemetrySink};
 use crate::baggage::TraceContext;
@@ -17,20 +14,8 @@ use crate::cell::Header;
 use crate::dispatch::contain;
 use crate::env::Env;
 
-/// How many types of actors have figures of their own.
-pub(super) const KINDS: usize = 256;
-/// Under which the others are counted, and all of them with low cardinality.
-pub(super) const OTHERS: &str = "other";
+/// Under which all actors are counted with low cardinality.
 const ALL: &str = "all";
-
-#[derive(Default)]
-struct Figures {
-    waited: Buckets,
-    took: Buckets,
-    rare: [AtomicU64; Rare::ALL],
-    /// What the mailboxes of ended actors have given out.
-    taken_by_ended: AtomicU64,
-}
 
 /// What happens to actors now and then, and is counted each time, not sampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,14 +27,16 @@ pub(crate) enum Rare {
 }
 
 impl Rare {
-    const ALL: usize = 4;
+    pub(super) const ALL: usize = 4;
 }
 
 pub(crate) struct Meter {
     every: u32,
     cardinality: Cardinality,
     traces: Traces,
-    kinds: RwLock<BTreeMap<&'static str, Figures>>,
+    kinds: Kinds,
+    /// Messages that could be measured so far, where one seed decides everything.
+    counted: AtomicU32,
     sinks: Vec<Arc<dyn TelemetrySink>>,
 }
 
@@ -59,7 +46,8 @@ impl Meter {
             every: options.every(),
             cardinality: options.cardinality,
             traces: options.traces,
-            kinds: RwLock::default(),
+            kinds: Kinds::new(),
+            counted: AtomicU32::new(0),
             sinks,
         }
     }
@@ -68,6 +56,16 @@ impl Meter {
     #[inline]
     pub(crate) fn every(&self) -> u32 {
         self.every
+    }
+
+    /// Counts a message among all of the system; whether it is the one in so many that is measured.
+    pub(crate) fn is_next(&self) -> bool {
+        self.every != 0 && self.counted.fetch_add(1, Relaxed) % self.every == self.every - 1
+    }
+
+    /// Whether a message that is measured, and is not part of a trace, begins one.
+    pub(crate) fn begins_traces(&self) -> bool {
+        self.traces == Traces::Begun
     }
 
     /// A trace for a message that begins one.
@@ -118,8 +116,8 @@ impl Meter {
         !self.sinks.is_empty()
     }
 
-    /// A message to an actor of this type was measured.
-    pub(crate) fn record(&self, kind: &'static str, waited: Duration, took: Duration) {
+    /// A message to an actor of this type was measured; in nanoseconds.
+    pub(crate) fn record(&self, kind: &'static str, waited: u64, took: u64) {
         self.with_figures(kind, |figures| {
             figures.waited.record(waited);
             figures.took.record(took);
@@ -135,20 +133,12 @@ impl Meter {
         }
     }
 
-    /// Runs `count` with the figures for actors of this type, under a lock.
     fn with_figures(&self, kind: &'static str, count: impl FnOnce(&Figures)) {
-        let kind = self.label(kind);
-        if let Some(figures) = self.kinds.read().get(kind) {
-            return count(figures);
-        }
-        let mut kinds = self.kinds.write();
-        let kind = if kinds.len() < KINDS { kind } else { OTHERS };
-        count(kinds.entry(kind).or_default());
+        self.kinds.with(self.label(kind), count);
     }
 
     pub(crate) fn read(&self) -> Readings {
-        let kinds = self.kinds.read();
-        let read = |(kind, figures): (&&'static str, &Figures)| KindReading {
+        let read = |kind: &'static str, figures: &Figures| KindReading {
             kind,
             waited: figures.waited.read(),
             took: figures.took.read(),
@@ -164,7 +154,7 @@ impl Meter {
             } else {
                 1.0 / f64::from(self.every)
             },
-            kinds: kinds.iter().map(read).collect(),
+            kinds: self.kinds.all(read),
         }
     }
 }

@@ -6,6 +6,7 @@
 mod census;
 mod histogram;
 mod instrument;
+mod kinds;
 mod meter;
 mod options;
 mod sample;

@@ -46,7 +46,12 @@ impl Moment {
     /// ```
     #[must_use]
     pub fn since(self, earlier: Moment) -> Duration {
-        Duration::from_nanos(self.0.saturating_sub(earlier.0))
+        Duration::from_nanos(self.nanos_since(earlier))
+    }
+
+    #[inline]
+    pub(crate) const fn nanos_since(self, earlier: Moment) -> u64 {
+        self.0.saturating_sub(earlier.0)
     }
 }
 
