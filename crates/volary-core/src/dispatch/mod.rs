@@ -16,6 +16,7 @@ mod pulse;
 mod ring;
 mod turn;
 mod worker;
+mod young;
 
 use crate::actor::Fault;
 

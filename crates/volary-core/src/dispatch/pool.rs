@@ -14,6 +14,7 @@ use super::idle::Idle;
 use super::pulse::Pulse;
 use super::ring::{Ready, Ring};
 use super::worker::Worker;
+use super::young::Young;
 use crate::cell::Header;
 use crate::env::{BoxTask, Env};
 use crate::reference::ActorId;
@@ -37,6 +38,7 @@ pub(crate) struct PoolConfig {
 #[repr(align(128))]
 pub(crate) struct Seat {
     pub(crate) ring: Ring,
+    pub(crate) young: Young,
     /// The actor made ready last. Put by the worker, taken by it, or by a thief when it is stuck.
     pub(crate) last_in: AtomicPtr<Header>,
     pub(crate) waker: Mutex<Option<Waker>>,
@@ -71,6 +73,7 @@ impl Pool {
         let seats = (0..workers)
             .map(|_| Seat {
                 ring: Ring::new(),
+                young: Young::new(),
                 last_in: AtomicPtr::new(ptr::null_mut()),
                 waker: Mutex::new(None),
                 pulse: Pulse::default(),
@@ -210,7 +213,10 @@ impl Pool {
 
     pub(crate) fn has_work(&self, index: usize) -> bool {
         self.global_length.load(SeqCst) > 0
-            || self.seats.iter().any(|seat| !seat.ring.is_empty())
+            || self
+                .seats
+                .iter()
+                .any(|seat| !seat.ring.is_empty() || !seat.young.is_empty())
             || !self.seats[index].last_in.load(SeqCst).is_null()
     }
 

@@ -5,8 +5,9 @@
 //! tasks on the same runtime have theirs.
 //!
 //! Order of looking: the slot of the actor that was made ready last (warm in the cache, for a
-//! bounded number of times in a row), the own ring, the global queue, the rings of others. Now and
-//! then the global queue comes first, so that nothing in it starves.
+//! bounded number of times in a row), the youngest of those who never had a turn (likewise), the own
+//! ring, the global queue, the rings of others. Now and then the global queue comes first, so that
+//! nothing in it starves.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -33,6 +34,8 @@ const TIME_PER_POLL: Duration = Duration::from_millis(1);
 const LOOK_AT_CLOCK: u32 = 16;
 /// How often in a row the last-in slot may come first.
 const LAST_IN_RUN: u32 = 16;
+/// How often in a row those who never had a turn may come before those who had.
+const YOUNG_RUN: u32 = 64;
 /// How often the global queue comes first.
 const GLOBAL_EVERY: u32 = 61;
 /// Rounds of searching before a worker sleeps; the later ones last longer.
@@ -47,6 +50,7 @@ pub(crate) struct Local {
     pub(crate) index: usize,
     tick: Cell<u32>,
     last_in_run: Cell<u32>,
+    young_run: Cell<u32>,
     searching: Cell<bool>,
     sleeping: Cell<bool>,
     /// The last turn ended with its budget, not its mail.
@@ -72,6 +76,7 @@ impl Worker {
                 index,
                 tick: Cell::new(0),
                 last_in_run: Cell::new(0),
+                young_run: Cell::new(0),
                 searching: Cell::new(false),
                 sleeping: Cell::new(false),
                 yielded: Cell::new(false),
@@ -167,10 +172,15 @@ impl Local {
     pub(crate) fn push(&self, ready: Ready) {
         let seat = &self.pool.seats[self.index];
         let displaced = seat.last_in.swap(ready.cast_mut(), AcqRel);
-        if !displaced.is_null() {
-            self.push_back(displaced);
-            self.pool.notify();
+        if displaced.is_null() {
+            return;
         }
+        // SAFETY: a scheduled actor cannot end, and this one stood in no other queue.
+        let is_young = unsafe { (*displaced).log.taken() == 0 };
+        if !(is_young && seat.young.push(displaced)) {
+            self.push_back(displaced);
+        }
+        self.pool.notify();
     }
 
     fn push_back(&self, ready: Ready) {
@@ -192,7 +202,7 @@ impl Local {
                 self.push_back(ready);
             }
         }
-        if !seat.ring.is_empty() {
+        if !seat.ring.is_empty() || !seat.young.is_empty() {
             self.pool.notify();
         }
     }
@@ -218,9 +228,18 @@ impl Local {
             return Some(ready);
         }
         self.last_in_run.set(0);
+        let run = self.young_run.get();
+        if run < YOUNG_RUN
+            && let Some(ready) = seat.young.youngest()
+        {
+            self.young_run.set(run + 1);
+            return Some(ready);
+        }
+        self.young_run.set(0);
         seat.ring
             .pop()
             .or_else(|| self.take_last_in())
+            .or_else(|| seat.young.youngest())
             .or_else(|| self.pop_global())
     }
 
@@ -269,7 +288,7 @@ impl Local {
                 continue;
             }
             let seat = &self.pool.seats[victim];
-            if let Some(ready) = seat.ring.steal_into(own) {
+            if let Some(ready) = seat.ring.steal_into(own).or_else(|| seat.young.oldest()) {
                 return Some(ready);
             }
             // The last-in slot is left to its worker, which will come to it at once, unless that
