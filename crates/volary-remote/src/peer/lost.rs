@@ -14,14 +14,18 @@ pub(crate) struct Lost {
 
 impl Lost {
     /// What its asker hears.
-    pub(crate) fn error(&self, node: &str) -> RemoteError {
+    pub(crate) fn error(&self, node: &str, why: &str) -> RemoteError {
         let node = node.to_owned();
         match self.reason {
             DeadReason::Unconfirmed => RemoteError::Unconfirmed { node },
             DeadReason::Full => RemoteError::Busy { node },
+            DeadReason::Unsendable => RemoteError::Codec {
+                name: self.type_name.to_owned(),
+                why: "it is too large for that node".to_owned(),
+            },
             _ => RemoteError::Unreachable {
                 node,
-                why: "there is no connection".to_owned(),
+                why: why.to_owned(),
             },
         }
     }

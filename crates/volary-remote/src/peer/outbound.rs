@@ -10,7 +10,7 @@ use bytes::BytesMut;
 use hashbrown::HashMap;
 use volary_core::foreign::PendingReply;
 use volary_core::{ActorId, DeadReason};
-use volary_wire::native::{Confirm, Frame, FrameWriter};
+use volary_wire::native::{Confirm, Frame, FrameWriter, Limits};
 
 use super::batch::Batch;
 use super::large::{LargeFrames, Pace};
@@ -64,7 +64,12 @@ pub(crate) struct Outbound {
     pub(super) correlation: u64,
     pub(super) most_bytes: usize,
     pub(super) window: u64,
+    /// What is longer goes in pieces, if the peer can put them together.
     pub(super) chunk: usize,
+    /// The same, if it can.
+    pub(super) usual_chunk: usize,
+    /// The longest frame that can be sent, in pieces or not, without its length.
+    pub(super) longest: usize,
 }
 
 impl Outbound {
@@ -79,7 +84,7 @@ impl Outbound {
             answers: 0,
             usual: 0,
             writing: false,
-            large: LargeFrames::new(options.large_window),
+            large: LargeFrames::new(options.large_window, options.chunk_bytes),
             names: Names::new(),
             sequence: 0,
             written: 0,
@@ -90,7 +95,14 @@ impl Outbound {
             most_bytes: options.outbound_bytes,
             window: options.window,
             chunk: options.chunk_bytes,
+            usual_chunk: options.chunk_bytes,
+            longest: Limits::default().max_message,
         }
+    }
+
+    /// Whether somebody waits for a connection to whoever is there.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.wanted
     }
 
     pub(crate) fn is_connected(&self) -> bool {
@@ -104,6 +116,17 @@ impl Outbound {
 
     pub(crate) fn under_way(&self) -> u64 {
         self.ledger.under_way()
+    }
+
+    /// How many bytes are kept, of messages that are on their way and of all that is not written yet.
+    pub(crate) fn kept_bytes(&self) -> usize {
+        let waiting = self.first.len() + self.ready.len() + self.large.bytes();
+        self.ledger.bytes().max(waiting)
+    }
+
+    /// How many asks are not answered yet.
+    pub(crate) fn open_asks(&self) -> usize {
+        self.asks.len()
     }
 
     /// Whether nothing is on its way, and nobody waits for an answer.
@@ -171,13 +194,21 @@ impl Outbound {
         let is_answer = matches!(frame, Frame::Answer(_));
         if length > self.chunk && (is_answer || matches!(frame, Frame::Operation(_))) {
             let frame = self.ready.split_off(start).freeze();
-            self.large.push_answer(frame, self.chunk);
+            if frame.len() - 4 > self.longest {
+                return tracing::error!(length, "what is said beside messages is too large for that node");
+            }
+            self.large.push_answer(frame);
         } else if !self.large.is_empty() {
             let frame = self.ready.split_off(start).freeze();
             self.large.push_other(frame);
         } else if is_answer {
             self.answers += length;
         }
+    }
+
+    /// The longest frame that can be sent, without its length.
+    pub(crate) fn longest(&self) -> usize {
+        self.longest
     }
 
     /// Whether the connection of this number is the present one.
@@ -196,7 +227,7 @@ impl Outbound {
     pub(crate) fn answer(&mut self, frame: &[u8]) {
         if !self.connected {
         } else if frame.len() > self.chunk {
-            self.large.push_answer(frame.to_vec().into(), self.chunk);
+            self.large.push_answer(frame.to_vec().into());
         } else {
             self.first.extend_from_slice(frame);
             self.large.mind_others();
@@ -315,16 +346,18 @@ pub(super) fn put(out: &mut BytesMut, frame: &Frame) {
 
 #[cfg(test)]
 mod tests {
+    use volary_wire::native::Capabilities;
+
     use super::*;
 
     #[test]
     fn r3_nothing_that_was_written_for_one_connection_goes_to_the_next() {
         let mut outbound = Outbound::new(&RemoteOptions::new());
-        let (first, _) = outbound.connect();
+        let (first, _) = outbound.connect(Capabilities::all());
         outbound.write_in_order(&Frame::Heartbeat { nonce: 1 });
         assert!(outbound.has_more());
         // Whoever closes the first has not come yet.
-        let (second, _) = outbound.connect();
+        let (second, _) = outbound.connect(Capabilities::all());
         assert!(!outbound.has_more());
         outbound.write_in_order(&Frame::Heartbeat { nonce: 2 });
         outbound.disconnect(first);
@@ -334,8 +367,8 @@ mod tests {
     #[test]
     fn r8_what_the_last_connection_said_does_not_count_on_the_next() {
         let mut outbound = Outbound::new(&RemoteOptions::new());
-        let (first, _) = outbound.connect();
-        outbound.connect();
+        let (first, _) = outbound.connect(Capabilities::all());
+        outbound.connect(Capabilities::all());
         let confirm = Confirm::new(9, &[]).unwrap_or_else(|| unreachable!("no ranges"));
         assert_eq!(outbound.confirm(first, &confirm), Ok(0));
         assert_eq!(outbound.confirm(first + 1, &confirm), Err(Breach::NotSent));
