@@ -40,6 +40,8 @@ pub(crate) struct Shared {
     here: Address,
     this: Weak<Shared>,
     peers: Mutex<BTreeMap<String, Arc<Peer>>>,
+    /// Peers that were let go of while messages of theirs may wait in mailboxes here; changes under the lock of `peers`.
+    forgotten: Mutex<Vec<Weak<Peer>>>,
     links: Mutex<BTreeMap<String, Arc<Link>>>,
     /// Peers that are being dialled just now.
     dialling: Mutex<BTreeSet<String>>,
@@ -93,6 +95,7 @@ impl Shared {
             here: with.here,
             this: this.clone(),
             peers: Mutex::default(),
+            forgotten: Mutex::default(),
             links: Mutex::default(),
             dialling: Mutex::default(),
             adopting: Mutex::default(),
@@ -188,7 +191,9 @@ impl Shared {
             if peers.len() < most {
                 return true;
             }
-            peers.extract_if(.., |_, peer| peer.is_idle()).collect()
+            let idle: Vec<_> = peers.extract_if(.., |_, peer| peer.is_idle()).collect();
+            self.let_go(idle.iter().map(|(_, peer)| peer));
+            idle
         };
         for (node, peer) in idle {
             let _turn = self.adopting.lock();
@@ -199,6 +204,13 @@ impl Shared {
             peer.close();
         }
         self.peers.lock().len() < most
+    }
+
+    /// These are peers no more. Under the lock of `peers`.
+    fn let_go<'a>(&self, peers: impl Iterator<Item = &'a Arc<Peer>>) {
+        let mut forgotten = self.forgotten.lock();
+        forgotten.retain(|peer| peer.strong_count() > 0);
+        forgotten.extend(peers.map(Arc::downgrade));
     }
 
     /// A peer is dialled until this is dropped.
@@ -219,7 +231,14 @@ impl Shared {
 
     /// How many bytes of messages of others wait in mailboxes here.
     pub(crate) fn inbound_bytes(&self) -> usize {
-        let unused: u64 = self.peers.lock().values().map(|peer| peer.inflow.unused()).sum();
+        // Outlives the lock: a peer may end with the last of its references.
+        let forgotten: Vec<Arc<Peer>>;
+        let unused: u64 = {
+            let peers = self.peers.lock();
+            forgotten = self.forgotten.lock().iter().filter_map(Weak::upgrade).collect();
+            let all = peers.values().chain(&forgotten);
+            all.map(|peer| peer.inflow.unused()).sum()
+        };
         let waiting = self.inbound.load(Relaxed).saturating_sub(unused);
         usize::try_from(waiting).unwrap_or(usize::MAX) * link::UNIT
     }

@@ -53,7 +53,11 @@ impl Shared {
     fn close(&self) {
         let links = std::mem::take(&mut *self.links.lock());
         links.values().for_each(|link| link.close("this node stops"));
-        let peers = std::mem::take(&mut *self.peers.lock());
+        let peers = {
+            let mut peers = self.peers.lock();
+            self.let_go(peers.values());
+            std::mem::take(&mut *peers)
+        };
         for peer in peers.values() {
             peer.close();
             peer.forget(volary_core::DeadReason::Unreachable);
