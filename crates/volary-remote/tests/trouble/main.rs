@@ -42,4 +42,5 @@ mod reconnects;
 mod references;
 mod slow_reader;
 mod strangers;
+mod throttled;
 mod versions;
