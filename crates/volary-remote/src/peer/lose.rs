@@ -121,6 +121,7 @@ impl Outbound {
         self.sequence = 0;
         self.written = 0;
         let mut asks = std::mem::take(&mut self.asks);
+        let unreported = &self.unreported;
         let lost: Vec<Lost> = self
             .ledger
             .take_all()
@@ -130,6 +131,7 @@ impl Outbound {
                 type_name: sent.type_name,
                 reason: reason(sent.sequence),
                 reply: asks.remove(&sent.correlation).map(|asked| asked.reply),
+                unreported: unreported.clone(),
             })
             .collect();
         // Messages that were confirmed, whose answers will not come any more: no dead letters, but ends of asks.

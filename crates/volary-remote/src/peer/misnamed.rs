@@ -38,6 +38,7 @@ impl Outlet for Misnamed {
             type_name: parcel.type_name(),
             reason: DeadReason::Unreachable,
             reply: parcel.take_reply(),
+            unreported: peer.outbound.lock().unreported(),
         };
         peer.report_because(vec![lost], &self.why);
         Ok(())

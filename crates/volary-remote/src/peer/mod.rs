@@ -145,10 +145,13 @@ impl Peer {
     }
 
     /// Lets go of stand-ins that nobody refers to, and nothing is on its way to. Both locks are held, so that nothing is
-    /// sent to one that is being let go.
+    /// sent to one that is being let go. Not while it is being said what was lost, and to whom.
     pub(crate) fn sweep(&self) {
         let unused = {
             let outbound = self.outbound.lock();
+            if outbound.is_reporting() {
+                return;
+            }
             self.known.lock().take_unused(|| outbound.receivers())
         };
         unused.iter().for_each(StandIn::end);

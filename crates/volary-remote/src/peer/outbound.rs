@@ -15,7 +15,7 @@ use volary_wire::native::{Confirm, Frame, FrameWriter, Limits};
 use super::batch::Batch;
 use super::large::{LargeFrames, Pace};
 use super::ledger::Ledger;
-use super::lost::Lost;
+use super::lost::{Lost, Unreported};
 use super::names::Names;
 use crate::options::RemoteOptions;
 
@@ -61,6 +61,7 @@ pub(crate) struct Outbound {
     pub(super) asks: HashMap<u64, Asked, foldhash::fast::FixedState>,
     /// Askers whose message arrived and whose answer will not.
     pub(super) unanswered: Vec<PendingReply>,
+    pub(super) unreported: Unreported,
     pub(super) correlation: u64,
     pub(super) most_bytes: usize,
     pub(super) window: u64,
@@ -91,6 +92,7 @@ impl Outbound {
             ledger: Ledger::default(),
             asks: HashMap::default(),
             unanswered: Vec::new(),
+            unreported: Unreported::default(),
             correlation: 0,
             most_bytes: options.outbound_bytes,
             window: options.window,
@@ -132,6 +134,16 @@ impl Outbound {
     /// Whether nothing is on its way, and nobody waits for an answer.
     pub(crate) fn is_settled(&self) -> bool {
         self.ledger.under_way() == 0 && self.asks.is_empty()
+    }
+
+    /// Goes with a message that is lost.
+    pub(super) fn unreported(&self) -> Unreported {
+        self.unreported.clone()
+    }
+
+    /// Whether a message is lost and it was not said yet.
+    pub(super) fn is_reporting(&self) -> bool {
+        self.unreported.is_held()
     }
 
     /// Those to whom something is on its way.
@@ -313,6 +325,7 @@ impl Outbound {
             type_name,
             reason: DeadReason::Full,
             reply,
+            unreported: self.unreported.clone(),
         })
     }
 
