@@ -264,3 +264,27 @@ async fn r5_who_comes_next_may_have_the_name_that_the_last_had_not() {
     assert_eq!(soon("an answer", answer).await, 1);
     stop(one, next).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r5_a_loss_under_a_wrong_name_is_not_that_of_who_has_the_right_one() {
+    journal();
+    let node = Node::start("one", hasty()).await;
+    drop(Stranger::enter(&node, "127.0.0.1:9").await);
+    eventually("its end", || !reading(&node).connected).await;
+    let lost = |system: &str| {
+        let address = format!("volary://{system}@127.0.0.1:9/user/desk").parse().unwrap();
+        node.remote.actor::<Desk>(&address).unwrap()
+    };
+    // It does not listen where it says it does, and so whoever is watched there is lost.
+    soon("a loss", lost("wrong").terminated()).await;
+    drop(Stranger::enter(&node, "127.0.0.1:9").await);
+    eventually("its end", || !reading(&node).connected).await;
+    soon("a loss", lost("stranger").terminated()).await;
+    let mut again = Stranger::call(&node, "127.0.0.1:9").await;
+    let answer = soon("an answer", again.hear()).await;
+    assert!(
+        matches!(&answer, Some(Frame::Refuse(refuse)) if refuse.reason == RefuseReason::Quarantined),
+        "its own actors were said to be gone: {answer:?}"
+    );
+    node.system.stop().await.unwrap();
+}

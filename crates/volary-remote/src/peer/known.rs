@@ -27,6 +27,8 @@ pub(crate) struct Known {
     crowd: usize,
     /// What the system calls itself that there is a connection to.
     system: Option<String>,
+    /// The same, of the last one there was.
+    last: Option<String>,
 }
 
 impl Known {
@@ -78,6 +80,16 @@ impl Known {
         !self.watched.is_empty()
     }
 
+    /// Whether somebody here watches an actor of the system that was spoken to last: who is watched under another name is
+    /// none of its actors.
+    pub(crate) fn has_watched_of_last(&self) -> bool {
+        let watched = self.watched.iter().filter_map(|address| self.by_address.get(address));
+        let last = self.last.as_deref();
+        watched
+            .map(StandIn::address)
+            .any(|address| last == Some(address.system()))
+    }
+
     /// What the system calls itself, while there is a connection.
     pub(crate) fn system(&self) -> Option<&str> {
         self.system.as_deref()
@@ -93,6 +105,7 @@ impl Known {
     pub(crate) fn begin(&mut self, system: &str) -> Vec<StandIn> {
         let mut strangers = self.end();
         self.system = Some(system.to_owned());
+        self.last = Some(system.to_owned());
         strangers.extend(self.take_strangers());
         strangers
     }

@@ -266,7 +266,7 @@ impl Peer {
 
     /// The peer could not be reached for too long.
     pub(crate) fn lose(&self) {
-        if self.known.lock().has_watched() {
+        if self.known.lock().has_watched_of_last() {
             self.lives.lock().lose();
         }
         self.forget(DeadReason::Unreachable);
