@@ -2,7 +2,11 @@
 //!
 //! `cargo test` has built them when this runs. `cargo test --test examples` has not, so what is missing or older than
 //! its sources is built here.
-#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that meets an error fails, and runs what it needs"
+)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
