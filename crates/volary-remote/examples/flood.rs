@@ -1,4 +1,5 @@
-//! How fast two nodes of one process speak over TCP: `cargo run --release -p volary-remote --example flood`.
+//! How fast two nodes of one process speak over TCP: `cargo run --release -p volary-remote --example flood`. A number
+//! behind that is how many messages are told; fifty times fewer are asked.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a measurement")]
 
 use std::time::Instant;
@@ -39,7 +40,10 @@ async fn main() {
     let far: ActorRef<Sink> = here.actor(&there.address_of(&sink)).unwrap();
     far.ask(Get).await.unwrap();
 
-    let count = 1_000_000_u64;
+    let count: u64 = std::env::args()
+        .nth(1)
+        .map_or(1_000_000, |count| count.parse().unwrap());
+    let asks = (count / 50).max(1);
     let begun = Instant::now();
     for _ in 0..count {
         let mut message = Put { bytes: vec![7; 100] };
@@ -53,13 +57,12 @@ async fn main() {
     println!("tell: {:.0} messages/s", count as f64 / took.as_secs_f64());
 
     let begun = Instant::now();
-    let asks = 20_000;
     for _ in 0..asks {
         far.ask(Get).await.unwrap();
     }
     println!(
         "ask, one at a time: {:.1} µs each",
-        begun.elapsed().as_secs_f64() * 1e6 / f64::from(asks)
+        begun.elapsed().as_secs_f64() * 1e6 / asks as f64
     );
 
     let begun = Instant::now();
@@ -67,7 +70,7 @@ async fn main() {
         .map(|_| {
             let far = far.clone();
             tokio::spawn(async move {
-                for _ in 0..3_000 {
+                for _ in 0..asks / 8 {
                     far.ask(Get).await.unwrap();
                 }
             })
@@ -78,7 +81,7 @@ async fn main() {
     }
     println!(
         "ask, 64 in flight: {:.0}/s",
-        64.0 * 3_000.0 / begun.elapsed().as_secs_f64()
+        64.0 * (asks / 8) as f64 / begun.elapsed().as_secs_f64()
     );
     println!("{:?}", here.peers());
     one.stop().await.unwrap();

@@ -39,6 +39,17 @@ pub enum PeerEvent {
         /// `host:port`.
         node: String,
     },
+    /// Addresses here call the system of that node by another name than its own: whoever has that other name is not there,
+    /// and what is sent to it is lost. Said once for each name, while there is a connection; without one, the reason of
+    /// [`NotConnected`](PeerEvent::NotConnected) says it.
+    Misnamed {
+        /// `host:port`.
+        node: String,
+        /// What addresses here say.
+        called: String,
+        /// What the system there is called.
+        system: String,
+    },
     /// Another incarnation of the node has come: the one before will never be spoken to again, and its actors are gone.
     Quarantined {
         /// `host:port`.
@@ -75,6 +86,7 @@ impl PeerEvent {
             | PeerEvent::NotConnected { node, .. }
             | PeerEvent::Disconnected { node, .. }
             | PeerEvent::Lost { node }
+            | PeerEvent::Misnamed { node, .. }
             | PeerEvent::Quarantined { node, .. }
             | PeerEvent::Forbidden { node, .. }
             | PeerEvent::Refused { node, .. } => node,

@@ -1,5 +1,8 @@
 //! What all associations of a node share: the peers, the connections to them, and who may call.
 
+mod ending;
+mod reports;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::*};
 use std::sync::{Arc, Weak};
@@ -7,9 +10,9 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use parking_lot::Mutex;
 use volary_core::foreign::{Abroad, StandIn};
-use volary_core::{ActorId, ActorSystem, Address, AnyRef, Resolver, ShutdownHook, shutdown};
+use volary_core::{ActorId, ActorSystem, Address, AnyRef, Resolver};
 use volary_wire::Registry;
-use volary_wire::native::{Frame, Goodbye, GoodbyeReason, RefuseReason};
+use volary_wire::native::RefuseReason;
 
 use crate::compression::Compression;
 use crate::error::RemoteStartError;
@@ -19,7 +22,7 @@ use crate::operations::{Spawnables, Waiting};
 use crate::options::RemoteOptions;
 use crate::peer::{Peer, PeerReading};
 use crate::transport::{Connection, Listener, Transport, host_of};
-use crate::trust::{PeerIdentity, Right, Trust, is_loopback};
+use crate::trust::{PeerIdentity, Trust, is_loopback};
 
 /// What all associations of a node share.
 pub(crate) struct Shared {
@@ -37,6 +40,8 @@ pub(crate) struct Shared {
     here: Address,
     this: Weak<Shared>,
     peers: Mutex<BTreeMap<String, Arc<Peer>>>,
+    /// Peers that were let go of while messages of theirs may wait in mailboxes here; changes under the lock of `peers`.
+    forgotten: Mutex<Vec<Weak<Peer>>>,
     links: Mutex<BTreeMap<String, Arc<Link>>>,
     /// Peers that are being dialled just now.
     dialling: Mutex<BTreeSet<String>>,
@@ -55,10 +60,6 @@ pub(crate) struct Shared {
     /// Reasons for refusals that were said.
     said: Mutex<BTreeMap<String, BTreeSet<String>>>,
 }
-
-/// Of how many it is remembered what was said of them, and how much of each.
-const SAID_OF: usize = 1_000;
-const SAID_OF_EACH: usize = 32;
 
 /// What remoting begins with.
 pub(crate) struct Beginning {
@@ -94,6 +95,7 @@ impl Shared {
             here: with.here,
             this: this.clone(),
             peers: Mutex::default(),
+            forgotten: Mutex::default(),
             links: Mutex::default(),
             dialling: Mutex::default(),
             adopting: Mutex::default(),
@@ -110,7 +112,7 @@ impl Shared {
         if !system.set_abroad(Arc::new(Reach(Arc::downgrade(&shared)))) {
             return Err(RemoteStartError::Twice);
         }
-        end_with(&system, &shared)?;
+        ending::end_with(&system, &shared)?;
         system.world().spawn(Box::pin(shared.clone().listen(listener)));
         Ok(shared)
     }
@@ -144,7 +146,9 @@ impl Shared {
     /// A stand-in for an actor of that very peer; others it may not speak for.
     pub(crate) fn stand_in_of_peer(&self, peer: &Arc<Peer>, address: &Address) -> Option<StandIn> {
         let node = address.node()?.to_string();
-        (node == peer.node).then(|| peer.stand_in(address)).flatten()
+        (node == peer.node && peer.is_called(address.system()))
+            .then(|| peer.stand_in(address))
+            .flatten()
     }
 
     /// The compressions that are offered to a node, and taken if it offers them; the best first.
@@ -187,7 +191,9 @@ impl Shared {
             if peers.len() < most {
                 return true;
             }
-            peers.extract_if(.., |_, peer| peer.is_idle()).collect()
+            let idle: Vec<_> = peers.extract_if(.., |_, peer| peer.is_idle()).collect();
+            self.let_go(idle.iter().map(|(_, peer)| peer));
+            idle
         };
         for (node, peer) in idle {
             let _turn = self.adopting.lock();
@@ -198,6 +204,13 @@ impl Shared {
             peer.close();
         }
         self.peers.lock().len() < most
+    }
+
+    /// These are peers no more. Under the lock of `peers`.
+    fn let_go<'a>(&self, peers: impl Iterator<Item = &'a Arc<Peer>>) {
+        let mut forgotten = self.forgotten.lock();
+        forgotten.retain(|peer| peer.strong_count() > 0);
+        forgotten.extend(peers.map(Arc::downgrade));
     }
 
     /// A peer is dialled until this is dropped.
@@ -218,7 +231,14 @@ impl Shared {
 
     /// How many bytes of messages of others wait in mailboxes here.
     pub(crate) fn inbound_bytes(&self) -> usize {
-        let unused: u64 = self.peers.lock().values().map(|peer| peer.inflow.unused()).sum();
+        // Outlives the lock: a peer may end with the last of its references.
+        let forgotten: Vec<Arc<Peer>>;
+        let unused: u64 = {
+            let peers = self.peers.lock();
+            forgotten = self.forgotten.lock().iter().filter_map(Weak::upgrade).collect();
+            let all = peers.values().chain(&forgotten);
+            all.map(|peer| peer.inflow.unused()).sum()
+        };
         let waiting = self.inbound.load(Relaxed).saturating_sub(unused);
         usize::try_from(waiting).unwrap_or(usize::MAX) * link::UNIT
     }
@@ -395,38 +415,6 @@ impl Shared {
         }
     }
 
-    /// Whether this was not said before. Of each not too much is said, so that none can fill the log, nor keep anything
-    /// from being said of others.
-    fn is_new(&self, of: &str, what: &str) -> bool {
-        let mut said = self.said.lock();
-        if said.len() >= SAID_OF && !said.contains_key(of) {
-            said.clear();
-        }
-        let of_it = said.entry(of.to_owned()).or_default();
-        of_it.len() < SAID_OF_EACH && of_it.insert(what.to_owned())
-    }
-
-    /// There is no connection to a node.
-    pub(crate) fn report_not_connected(&self, node: &str, why: &str) {
-        tracing::warn!(node, why, "no connection");
-        self.publish(PeerEvent::NotConnected {
-            node: node.to_owned(),
-            why: why.to_owned(),
-        });
-    }
-
-    /// A message was not delivered. Said once for each reason, so that a peer cannot fill the log.
-    pub(crate) fn report_refused(&self, node: &str, why: &str) {
-        if !self.is_new(node, why) {
-            return;
-        }
-        tracing::warn!(node, why, "what another node sent was refused");
-        self.publish(PeerEvent::Refused {
-            node: node.to_owned(),
-            why: why.to_owned(),
-        });
-    }
-
     /// What came from and went to each peer.
     pub(crate) fn readings(&self) -> Vec<PeerReading> {
         self.peers.lock().values().map(|peer| peer.read()).collect()
@@ -434,54 +422,6 @@ impl Shared {
 
     pub(crate) fn peer_count(&self) -> usize {
         self.peers.lock().len()
-    }
-
-    /// A node does not let this one do something. Said once for each right.
-    pub(crate) fn report_forbidden(&self, node: &str, right: Right) {
-        if !self.is_new(node, &format!("forbidden: {right}")) {
-            return;
-        }
-        tracing::warn!(node, %right, "this node has no right to that there");
-        let node = node.to_owned();
-        self.publish(PeerEvent::Forbidden { node, right });
-    }
-
-    pub(crate) fn publish(&self, event: PeerEvent) {
-        self.system.events().publish(event);
-    }
-
-    /// Nothing is taken or sent any more. Peers hear goodbye.
-    fn stop(&self) {
-        if self.stopping.swap(true, AcqRel) {
-            return;
-        }
-        self.closing.close();
-        let goodbye = Frame::Goodbye(Goodbye {
-            reason: GoodbyeReason::Leaving,
-            text: "".into(),
-        });
-        for peer in self.peers.lock().values() {
-            peer.write_in_order(&goodbye);
-        }
-    }
-
-    fn close(&self) {
-        let links = std::mem::take(&mut *self.links.lock());
-        links.values().for_each(|link| link.close("this node stops"));
-        let peers = std::mem::take(&mut *self.peers.lock());
-        for peer in peers.values() {
-            peer.close();
-            peer.forget(volary_core::DeadReason::Unreachable);
-        }
-        self.waiting.clear();
-    }
-
-    /// Whether everything that was to be written is.
-    fn is_written(&self) -> bool {
-        self.peers.lock().values().all(|peer| {
-            let outbound = peer.outbound.lock();
-            !outbound.is_connected() || !outbound.has_more()
-        })
     }
 }
 
@@ -515,27 +455,4 @@ impl Abroad for Reach {
     fn here(&self) -> Option<Address> {
         Some(self.0.upgrade()?.here.clone())
     }
-}
-
-/// Sees to it that remoting ends with its system: after the actors, whose last messages still go out.
-fn end_with(system: &ActorSystem, shared: &Arc<Shared>) -> Result<(), RemoteStartError> {
-    let stopping = shared.clone();
-    let hook = ShutdownHook::new(shutdown::AFTER_ACTORS, "remoting", move || {
-        let shared = stopping.clone();
-        async move {
-            shared.stop();
-            let patience = Duration::from_millis(500);
-            let _ = link::within(&shared.system, patience, async {
-                while !shared.is_written() {
-                    shared.system.sleep(Duration::from_millis(1)).await;
-                }
-            })
-            .await;
-            shared.close();
-        }
-    });
-    system
-        .on_shutdown(hook)
-        .map(drop)
-        .map_err(|_| RemoteStartError::Stopping)
 }

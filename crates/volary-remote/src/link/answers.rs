@@ -10,7 +10,7 @@ use bytes::BytesMut;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use volary_core::Resolving;
-use volary_wire::native::{Frame, FrameWriter, Limits, Outcome, Reply};
+use volary_wire::native::{Frame, FrameWriter, Outcome, Reply};
 use volary_wire::{Answered, PendingReply};
 
 use super::Link;
@@ -139,8 +139,8 @@ impl Link {
             }
         } else {
             let_go(open);
-            if written.is_err() || frame.len() - 4 > Limits::default().max_message {
-                let text = "the answer is too large for other nodes";
+            if written.is_err() || frame.len() - 4 > self.peer.outbound.lock().longest() {
+                let text = "the answer is too large for that node";
                 let outcome = Outcome::ended(Outcome::FAILED, 0, text);
                 self.write_first(&Frame::Reply(Reply { correlation, outcome }));
             } else {

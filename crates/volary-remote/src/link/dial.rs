@@ -45,6 +45,7 @@ pub(crate) async fn dial(peer: Arc<Peer>) {
             Err(error) if error.is_duplicate() => Duration::from_millis(100),
             Err(error) => {
                 let why = error.to_string();
+                *peer.why_not.lock() = Some(why.clone());
                 if said != why {
                     shared.report_not_connected(&peer.node, &why);
                     said = why;
@@ -103,10 +104,11 @@ async fn attempt(peer: &Arc<Peer>) -> Result<(), Ungreeted> {
 async fn call(peer: &Arc<Peer>) -> Result<(), Ungreeted> {
     let shared = &peer.shared;
     let epoch = peer.outbound.lock().epoch();
+    let called = peer.called();
     let timed_out = || Ungreeted::Io(std::io::ErrorKind::TimedOut.into());
     let greeting = within(&shared.system, shared.options.connect_timeout, async {
         let connection = shared.transport.connect(&peer.node).await?;
-        greet(shared, connection, &peer.node).await
+        greet(shared, connection, &peer.node, &called).await
     })
     .await;
     let greeting = greeting.ok_or_else(timed_out)??;

@@ -4,10 +4,11 @@ use std::io;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use volary_wire::native::{
-    Frame, FrameDecoder, FrameWriter, Hello, Lane, Limits, Refuse, RefuseReason, VERSIONS, Welcome,
+    Capabilities, Frame, FrameDecoder, FrameWriter, Hello, Lane, Limits, Refuse, RefuseReason, VERSIONS, Welcome,
 };
 
 use crate::compression::Compression;
+use crate::peer::Called;
 use crate::shared::Shared;
 use crate::transport::{Connection, Identity};
 use crate::trust::is_itself;
@@ -18,12 +19,16 @@ pub(crate) struct Greeting {
     pub(crate) writer: Box<dyn AsyncWrite + Send + Unpin>,
     pub(crate) decoder: FrameDecoder,
     pub(crate) node: String,
+    /// What its system calls itself.
+    pub(crate) system: String,
     pub(crate) incarnation: u64,
     pub(crate) caller: Caller,
     /// Who the other side is for certain.
     pub(crate) identity: Option<Identity>,
     /// Of everything behind the handshake, in both directions.
     pub(crate) compression: Option<Compression>,
+    /// What both sides can.
+    pub(crate) capabilities: Capabilities,
 }
 
 /// Who made a connection.
@@ -70,7 +75,12 @@ impl Ungreeted {
 }
 
 /// Introduces itself on a connection that was dialled.
-pub(crate) async fn greet(shared: &Shared, mut connection: Connection, dialled: &str) -> Result<Greeting, Ungreeted> {
+pub(crate) async fn greet(
+    shared: &Shared,
+    mut connection: Connection,
+    dialled: &str,
+    called: &Called,
+) -> Result<Greeting, Ungreeted> {
     let offered = shared.compressions(dialled);
     let hello = Frame::Hello(Hello {
         versions: VERSIONS,
@@ -79,8 +89,9 @@ pub(crate) async fn greet(shared: &Shared, mut connection: Connection, dialled: 
         node: shared.node.as_str().into(),
         incarnation: shared.incarnation,
         lane: Lane::Control,
-        capabilities: Vec::new(),
+        capabilities: Capabilities::all().names(),
         compressions: offered.iter().map(|one| one.name().into()).collect(),
+        called: called.only().map(Into::into),
     });
     let said = say(&mut connection, &hello).await;
     let mut decoder = FrameDecoder::new(first_words());
@@ -93,6 +104,8 @@ pub(crate) async fn greet(shared: &Shared, mut connection: Connection, dialled: 
         Frame::Welcome(welcome) => {
             decoder.set_limits(Limits::default());
             is_itself(connection.identity.as_ref(), welcome.node.as_str()).map_err(Ungreeted::WeRefused)?;
+            // It has heard so, unless it is of a version that does not listen to that, or there are several names.
+            called.check(welcome.system.as_str()).map_err(Ungreeted::WeRefused)?;
             let chosen = welcome.compression.as_ref().map(|name| {
                 let chosen = offered.iter().find(|one| one.name() == name.as_str());
                 let strange = || Ungreeted::Rule(format!("it chose {:?}, which was not offered", name.as_str()));
@@ -103,7 +116,9 @@ pub(crate) async fn greet(shared: &Shared, mut connection: Connection, dialled: 
                 writer: connection.writer,
                 decoder,
                 node: welcome.node.as_str().to_owned(),
+                system: welcome.system.as_str().to_owned(),
                 incarnation: welcome.incarnation,
+                capabilities: Capabilities::of(&welcome.capabilities) & Capabilities::all(),
                 identity: connection.identity,
                 compression: chosen.transpose()?,
                 caller: Caller::We,
@@ -150,12 +165,13 @@ pub(crate) async fn accept(
         .iter()
         .filter_map(|name| Compression::named(name.as_str()))
         .find(|one| taken.contains(one));
+    let capabilities = Capabilities::of(&hello.capabilities) & Capabilities::all();
     let welcome = Frame::Welcome(Welcome {
         version: hello.versions.1.min(VERSIONS.1),
         system: shared.system.name().into(),
         node: shared.node.as_str().into(),
         incarnation: shared.incarnation,
-        capabilities: Vec::new(),
+        capabilities: capabilities.names(),
         compression: compression.map(|one| one.name().into()),
     });
     say(&mut connection, &welcome).await?;
@@ -165,7 +181,9 @@ pub(crate) async fn accept(
         writer: connection.writer,
         decoder,
         node: hello.node.as_str().to_owned(),
+        system: hello.system.as_str().to_owned(),
         incarnation: hello.incarnation,
+        capabilities,
         caller: Caller::They,
         identity: connection.identity,
         compression,
@@ -186,6 +204,13 @@ fn judge(shared: &Shared, hello: &Hello) -> Result<(), (RefuseReason, String)> {
             RefuseReason::Cluster,
             format!("this is the cluster {:?}", shared.cluster),
         ));
+    }
+    let name = shared.system.name();
+    if let Some(called) = &hello.called
+        && called.as_str() != name
+    {
+        let text = format!("this is the system {name:?}, not {:?}", called.as_str());
+        return Err((RefuseReason::Node, text));
     }
     if hello.lane != Lane::Control {
         let text = "one connection carries everything here, that of the control lane".to_owned();

@@ -25,6 +25,10 @@ pub(crate) struct Known {
     watched: BTreeSet<String>,
     /// How many there may be before somebody looks.
     crowd: usize,
+    /// What the system calls itself that there is a connection to.
+    system: Option<String>,
+    /// The same, of the last one there was.
+    last: Option<String>,
 }
 
 impl Known {
@@ -76,9 +80,57 @@ impl Known {
         !self.watched.is_empty()
     }
 
+    /// Whether somebody here watches an actor of the system that was spoken to last: who is watched under another name is
+    /// none of its actors.
+    pub(crate) fn has_watched_of_last(&self) -> bool {
+        let watched = self.watched.iter().filter_map(|address| self.by_address.get(address));
+        let last = self.last.as_deref();
+        watched
+            .map(StandIn::address)
+            .any(|address| last == Some(address.system()))
+    }
+
+    /// What the system calls itself, while there is a connection.
+    pub(crate) fn system(&self) -> Option<&str> {
+        self.system.as_deref()
+    }
+
+    /// What the addresses of those call the system to whom somebody here refers.
+    pub(crate) fn names(&self) -> BTreeSet<String> {
+        let alive = self.by_address.values().filter(|stand_in| !stand_in.has_ended());
+        alive.map(|stand_in| stand_in.address().system().to_owned()).collect()
+    }
+
+    /// There is a connection, to a system that calls itself so: those whose addresses say otherwise are not there.
+    pub(crate) fn begin(&mut self, system: &str) -> Vec<StandIn> {
+        let mut strangers = self.end();
+        self.system = Some(system.to_owned());
+        self.last = Some(system.to_owned());
+        strangers.extend(self.take_strangers());
+        strangers
+    }
+
+    /// There is no connection any more, and who is there next may have the name that this one had not.
+    pub(crate) fn end(&mut self) -> Vec<StandIn> {
+        let strangers = self.take_strangers();
+        self.system = None;
+        strangers
+    }
+
+    fn take_strangers(&mut self) -> Vec<StandIn> {
+        let Some(system) = &self.system else {
+            return Vec::new();
+        };
+        let is_other =
+            |(address, stand_in): (&String, &StandIn)| (stand_in.address().system() != system).then(|| address.clone());
+        let strangers: Vec<String> = self.by_address.iter().filter_map(is_other).collect();
+        strangers.iter().filter_map(|address| self.remove(address)).collect()
+    }
+
     /// All of them have ended. They can still be found by their ids: somebody may just be sending to one.
     pub(crate) fn take_all(&mut self) -> Vec<StandIn> {
         self.watched.clear();
+        self.system = None;
         self.ended.append(&mut self.by_id);
         std::mem::take(&mut self.by_address).into_values().collect()
     }

@@ -24,14 +24,26 @@ const BESIDE: u32 = 64;
 /// How much more may be on its way then.
 const ALONE: usize = 16;
 
-enum Large {
-    Pieces {
-        place: Option<u64>,
-        length: usize,
-        chunks: Chunks,
-    },
-    /// Without a place: not a message, but behind those that were written before it.
-    Whole { place: Option<u64>, frame: Bytes },
+struct Large {
+    /// Without: not a message, but behind those that were written before it.
+    message: Option<Numbered>,
+    frame: Bytes,
+    form: Form,
+}
+
+/// A message that waits here.
+struct Numbered {
+    place: u64,
+    sequence: u64,
+}
+
+enum Form {
+    /// Never in pieces, however long it is.
+    Whole,
+    /// In pieces if it is longer than one; which that is, is seen when there is a connection.
+    Divisible,
+    /// Some pieces are on their way.
+    Begun(Chunks),
 }
 
 pub(super) struct LargeFrames {
@@ -46,13 +58,15 @@ pub(super) struct LargeFrames {
     /// that: the buffers between the two nodes are large.
     unread: usize,
     window: usize,
+    /// The length of a piece.
+    chunk: usize,
     /// For how many more pieces there are small frames beside them.
     beside: u32,
 }
 
 impl LargeFrames {
-    /// With so many bytes on their way at most while small frames go beside them.
-    pub(super) fn new(window: usize) -> Self {
+    /// With so many bytes on their way at most while small frames go beside them, in pieces of `chunk` bytes.
+    pub(super) fn new(window: usize, chunk: usize) -> Self {
         LargeFrames {
             queue: VecDeque::new(),
             behind: BTreeMap::new(),
@@ -61,6 +75,7 @@ impl LargeFrames {
             other_bytes: 0,
             unread: 0,
             window,
+            chunk,
             beside: 0,
         }
     }
@@ -88,33 +103,63 @@ impl LargeFrames {
         self.other_bytes
     }
 
-    /// A message, in pieces of `chunk` bytes if it is larger.
-    pub(super) fn push(&mut self, place: u64, frame: Bytes, chunk: usize) {
+    /// The length of a piece from now on; nothing is on its way.
+    pub(super) fn set_chunk(&mut self, chunk: usize) {
+        self.chunk = chunk;
+    }
+
+    /// A message.
+    pub(super) fn push(&mut self, place: u64, sequence: u64, frame: Bytes) {
         *self.behind.entry(place).or_default() += 1;
-        self.put(Some(place), frame, chunk);
+        self.put(Some(Numbered { place, sequence }), frame, Form::Divisible);
     }
 
     /// A frame that is no message, as a whole.
     pub(super) fn push_other(&mut self, frame: Bytes) {
-        self.push_answer(frame, usize::MAX);
+        self.other_bytes += frame.len();
+        self.put(None, frame, Form::Whole);
     }
 
     /// The same for a frame that may be in pieces.
-    pub(super) fn push_answer(&mut self, frame: Bytes, chunk: usize) {
+    pub(super) fn push_answer(&mut self, frame: Bytes) {
         self.other_bytes += frame.len();
-        self.put(None, frame, chunk);
+        self.put(None, frame, Form::Divisible);
     }
 
-    fn put(&mut self, place: Option<u64>, frame: Bytes, chunk: usize) {
-        let length = frame.len();
-        self.bytes += length;
-        self.queue.push_back(if length > chunk {
-            self.transfer += 1;
-            let chunks = Chunks::new(self.transfer, frame, chunk);
-            Large::Pieces { place, length, chunks }
-        } else {
-            Large::Whole { place, frame }
-        });
+    fn put(&mut self, message: Option<Numbered>, frame: Bytes, form: Form) {
+        self.bytes += frame.len();
+        self.queue.push_back(Large { message, frame, form });
+    }
+
+    /// The numbers of messages that are longer than this.
+    pub(super) fn longer_than(&self, most: usize) -> impl Iterator<Item = u64> {
+        let long = self.queue.iter().filter(move |large| large.frame.len() > most);
+        long.filter_map(|large| large.message.as_ref().map(|message| message.sequence))
+    }
+
+    /// Takes out messages that have not begun to go.
+    pub(super) fn withdraw(&mut self, is_withdrawn: impl Fn(u64) -> bool) {
+        let waiting = std::mem::take(&mut self.queue);
+        for large in waiting {
+            match &large.message {
+                Some(message) if is_withdrawn(message.sequence) => self.forget(&large),
+                _ => self.queue.push_back(large),
+            }
+        }
+    }
+
+    fn forget(&mut self, large: &Large) {
+        self.bytes -= large.frame.len();
+        let Some(message) = &large.message else {
+            self.other_bytes -= large.frame.len();
+            return;
+        };
+        if let Some(count) = self.behind.get_mut(&message.place) {
+            *count -= 1;
+            if *count == 0 {
+                self.behind.remove(&message.place);
+            }
+        }
     }
 
     /// Small frames go as well.
@@ -149,34 +194,26 @@ impl LargeFrames {
         let Some(large) = self.queue.front_mut() else {
             return false;
         };
-        let (place, length, over) = match large {
-            Large::Whole { place, frame } => {
-                out.push(frame.clone());
-                (*place, frame.len(), true)
+        if matches!(large.form, Form::Divisible) && large.frame.len() > self.chunk {
+            self.transfer += 1;
+            large.form = Form::Begun(Chunks::new(self.transfer, large.frame.clone(), self.chunk));
+        }
+        let over = match &mut large.form {
+            Form::Whole | Form::Divisible => {
+                out.push(large.frame.clone());
+                true
             }
-            Large::Pieces { place, length, chunks } => {
+            Form::Begun(chunks) => {
                 let mut head = BytesMut::with_capacity(HEAD);
                 if let Ok(Some(payload)) = chunks.write_next_head(&mut head) {
                     self.unread += payload.len();
                     out.extend([head.freeze(), payload]);
                 }
-                (*place, *length, chunks.is_empty())
+                chunks.is_empty()
             }
         };
-        if over {
-            self.queue.pop_front();
-            self.bytes -= length;
-            match place {
-                None => self.other_bytes -= length,
-                Some(place) => {
-                    if let Some(count) = self.behind.get_mut(&place) {
-                        *count -= 1;
-                        if *count == 0 {
-                            self.behind.remove(&place);
-                        }
-                    }
-                }
-            }
+        if over && let Some(large) = self.queue.pop_front() {
+            self.forget(&large);
         }
         true
     }
@@ -209,8 +246,8 @@ mod tests {
 
     #[test]
     fn r3_pieces_wait_for_the_reader_while_others_go_beside_them() {
-        let mut large = LargeFrames::new(4_000);
-        large.push(1, vec![0; 1_000_004].into(), 1_000);
+        let mut large = LargeFrames::new(4_000, 1_000);
+        large.push(1, 1, vec![0; 1_000_004].into());
         large.mind_others();
         assert_eq!(taken(&mut large, Pace::Measured), 4);
         large.read(1_000);
@@ -227,9 +264,36 @@ mod tests {
         large.read(u64::MAX);
         assert_eq!(taken(&mut large, Pace::Measured), 4 * ALONE);
         large.clear();
-        large.push(1, vec![0; 10_004].into(), 10_000);
+        large.set_chunk(10_000);
+        large.push(1, 2, vec![0; 10_004].into());
         large.mind_others();
         assert_eq!(taken(&mut large, Pace::Measured), 1, "larger than the window");
         assert!(large.is_empty());
+    }
+
+    #[test]
+    fn r3_whether_a_frame_goes_in_pieces_is_seen_when_it_goes() {
+        let mut large = LargeFrames::new(4_000, 1_000);
+        large.push(1, 1, vec![0; 3_004].into());
+        large.push_answer(vec![0; 3_004].into());
+        large.set_chunk(usize::MAX);
+        let mut out = Vec::new();
+        while large.next_piece(&mut out) {}
+        assert_eq!(out.iter().map(Bytes::len).collect::<Vec<_>>(), [3_004, 3_004], "whole");
+        assert_eq!((large.bytes(), large.other_bytes()), (0, 0));
+    }
+
+    #[test]
+    fn r3_what_is_withdrawn_holds_nobody_up() {
+        let mut large = LargeFrames::new(4_000, 1_000);
+        large.push(1, 1, vec![0; 3_004].into());
+        large.push_other(vec![0; 10].into());
+        large.push(2, 2, vec![0; 9_004].into());
+        assert_eq!(large.longer_than(5_000).collect::<Vec<_>>(), [2]);
+        large.withdraw(|sequence| sequence == 2);
+        assert!(large.is_behind(1) && !large.is_behind(2));
+        assert_eq!((large.len(), large.bytes(), large.other_bytes()), (2, 3_014, 10));
+        large.withdraw(|sequence| sequence == 1);
+        assert_eq!((large.len(), large.bytes(), large.other_bytes()), (1, 10, 10));
     }
 }

@@ -126,7 +126,8 @@ impl<R: Copy> Ledger<R> {
         }
     }
 
-    fn open(&self) -> impl Iterator<Item = &Sent<R>> {
+    /// Those that are not settled, in order.
+    pub(super) fn open(&self) -> impl Iterator<Item = &Sent<R>> {
         let sent = self.sent.iter().filter(|sent| !sent.settled);
         self.late.values().chain(sent)
     }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use volary_core::DeadReason;
 use volary_core::foreign::PendingReply;
-use volary_wire::native::{Frame, FrameDecoder, FrameKind, Limits};
+use volary_core::{ActorId, DeadReason};
+use volary_wire::native::{Capabilities, Capability, Frame, FrameDecoder, FrameKind, Limits};
 
 use super::lost::Lost;
 use super::names::Names;
@@ -13,9 +13,12 @@ use super::outbound::{Asked, Outbound};
 impl Outbound {
     /// A connection was made; its number, and what is lost by that. One that there was is over, even if whoever closes
     /// it has not come here yet: what was written for it means something else on the next.
-    pub(crate) fn connect(&mut self) -> (u64, Vec<Lost>) {
+    pub(crate) fn connect(&mut self, capabilities: Capabilities) -> (u64, Vec<Lost>) {
         let mut lost = self.disconnect(self.epoch);
         lost.extend(self.take_given_up());
+        if !capabilities.contains(Capability::Chunks) {
+            lost.extend(self.speak_in_whole_frames());
+        }
         self.epoch += 1;
         self.connected = true;
         self.wanted = false;
@@ -24,27 +27,49 @@ impl Outbound {
         (self.epoch, lost)
     }
 
+    /// The peer puts no pieces together: what waits goes as it is, or not at all.
+    fn speak_in_whole_frames(&mut self) -> Vec<Lost> {
+        self.longest = Limits::default().max_frame;
+        self.chunk = 4 + self.longest;
+        self.large.set_chunk(self.chunk);
+        let too_long = self.large.longer_than(self.chunk).collect();
+        self.withdraw(&too_long, DeadReason::Unsendable)
+    }
+
     /// Takes out the asks that have waited for a connection longer than their askers: they are not to be handled after
-    /// their deadline. Their numbers stay unused.
+    /// their deadline.
     fn take_given_up(&mut self) -> Vec<Lost> {
         let unwanted = |(correlation, asked): (&u64, &Asked)| (!asked.reply.is_wanted()).then_some(*correlation);
         let given_up: BTreeSet<u64> = self.asks.iter().filter_map(unwanted).collect();
         if given_up.is_empty() {
             return Vec::new();
         }
-        let mut lost = Vec::new();
+        let expired = self.ledger.open().filter(|sent| given_up.contains(&sent.correlation));
+        let expired = expired.map(|sent| sent.sequence).collect();
+        self.withdraw(&expired, DeadReason::Expired)
+    }
+
+    /// Takes out what has waited for a connection on its way to these.
+    pub(crate) fn take_back(&mut self, receivers: &BTreeSet<ActorId>) -> Vec<Lost> {
+        let theirs = self.ledger.open().filter(|sent| receivers.contains(&sent.receiver));
+        let theirs = theirs.map(|sent| sent.sequence).collect();
+        self.withdraw(&theirs, DeadReason::Unreachable)
+    }
+
+    /// Takes out messages of which nothing was written to a connection. Their numbers stay unused.
+    fn withdraw(&mut self, sequences: &BTreeSet<u64>, reason: DeadReason) -> Vec<Lost> {
+        if sequences.is_empty() {
+            return Vec::new();
+        }
         let waiting = std::mem::take(&mut self.ready);
         for frame in frames(&waiting) {
-            let expired = asked(frame).filter(|(_, correlation)| given_up.contains(correlation));
-            match expired.and_then(|(sequence, _)| self.refused(sequence)) {
-                Some(expired) => lost.push(Lost {
-                    reason: DeadReason::Expired,
-                    ..expired
-                }),
-                None => self.ready.extend_from_slice(frame),
+            if !numbered(frame).is_some_and(|sequence| sequences.contains(&sequence)) {
+                self.ready.extend_from_slice(frame);
             }
         }
-        lost
+        self.large.withdraw(|sequence| sequences.contains(&sequence));
+        let lost = sequences.iter().filter_map(|sequence| self.refused(*sequence));
+        lost.map(|lost| Lost { reason, ..lost }).collect()
     }
 
     /// The connection `epoch` is gone.
@@ -53,6 +78,9 @@ impl Outbound {
             return Vec::new();
         }
         self.connected = false;
+        self.chunk = self.usual_chunk;
+        self.longest = Limits::default().max_message;
+        self.large.set_chunk(self.chunk);
         let written = self.written;
         self.lose_all(|sequence| {
             if sequence <= written {
@@ -93,6 +121,7 @@ impl Outbound {
         self.sequence = 0;
         self.written = 0;
         let mut asks = std::mem::take(&mut self.asks);
+        let unreported = &self.unreported;
         let lost: Vec<Lost> = self
             .ledger
             .take_all()
@@ -102,6 +131,7 @@ impl Outbound {
                 type_name: sent.type_name,
                 reason: reason(sent.sequence),
                 reply: asks.remove(&sent.correlation).map(|asked| asked.reply),
+                unreported: unreported.clone(),
             })
             .collect();
         // Messages that were confirmed, whose answers will not come any more: no dead letters, but ends of asks.
@@ -126,15 +156,16 @@ fn frames(mut left: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Sequence and correlation of a frame that is an ask.
-fn asked(frame: &[u8]) -> Option<(u64, u64)> {
-    if *frame.get(4)? != FrameKind::Ask as u8 {
+/// The number of a frame that is a message.
+fn numbered(frame: &[u8]) -> Option<u64> {
+    let kind = *frame.get(4)?;
+    if kind != FrameKind::Ask as u8 && kind != FrameKind::Tell as u8 {
         return None;
     }
     let mut decoder = FrameDecoder::new(Limits::default());
     decoder.feed(frame);
     match decoder.next_frame() {
-        Ok(Some(Frame::Ask { correlation, envelope })) => Some((envelope.sequence, correlation)),
+        Ok(Some(Frame::Ask { envelope, .. } | Frame::Tell(envelope))) => Some(envelope.sequence),
         _ => None,
     }
 }
@@ -148,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn asks_are_found_among_frames() {
+    fn messages_are_found_among_frames() {
         let mut out = BytesMut::new();
         put(&mut out, &Frame::Heartbeat { nonce: 300 });
         let head = Head {
@@ -160,7 +191,8 @@ mod tests {
             metadata: None,
         };
         let _ = FrameWriter::new(&mut out).ask(70_000, &head, |_| Ok::<(), ()>(()));
-        let found: Vec<_> = frames(&out).map(asked).collect();
-        assert_eq!(found, [None, Some((300, 70_000))]);
+        let _ = FrameWriter::new(&mut out).tell(&Head { sequence: 9, ..head }, |_| Ok::<(), ()>(()));
+        let found: Vec<_> = frames(&out).map(numbered).collect();
+        assert_eq!(found, [None, Some(300), Some(9)]);
     }
 }

@@ -3,6 +3,7 @@
 
 mod apart;
 mod batch;
+mod called;
 mod inflow;
 mod known;
 mod large;
@@ -11,8 +12,10 @@ mod line;
 mod lives;
 mod lose;
 mod lost;
+mod misnamed;
 mod names;
 mod outbound;
+mod reading;
 mod settled;
 mod ship;
 
@@ -23,15 +26,19 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use volary_core::foreign::StandIn;
 use volary_core::{Address, DeadReason, RemoteError};
-use volary_wire::native::Frame;
+use volary_wire::native::{Capabilities, Frame};
 
 pub(crate) use apart::Apart;
 pub(crate) use batch::Batch;
+pub(crate) use called::Called;
 use inflow::Inflow;
 pub(crate) use known::{Known, Watched};
 use lives::Lives;
 pub(crate) use lost::Lost;
+use misnamed::Misnamed;
 pub(crate) use outbound::Outbound;
+use reading::Counters;
+pub use reading::PeerReading;
 pub(crate) use settled::Settled;
 pub(crate) use ship::Shipment;
 
@@ -69,74 +76,10 @@ pub(crate) struct Peer {
     pub(crate) counters: Counters,
     /// Of the connection there is, or was last.
     pub(crate) compression: Mutex<Option<Compression>>,
-}
-
-/// What came and went.
-#[derive(Debug, Default)]
-pub(crate) struct Counters {
-    pub(crate) sent: AtomicU64,
-    pub(crate) confirmed: AtomicU64,
-    pub(crate) unconfirmed: AtomicU64,
-    pub(crate) unreachable: AtomicU64,
-    pub(crate) busy: AtomicU64,
-    pub(crate) received: AtomicU64,
-    pub(crate) refused: AtomicU64,
-    pub(crate) connections: AtomicU64,
-    pub(crate) forbidden: AtomicU64,
-    pub(crate) breaches: AtomicU64,
-    pub(crate) bytes_written: AtomicU64,
-    pub(crate) bytes_read: AtomicU64,
-}
-
-/// A reading of what came from and went to a peer; see [`Remote::peers`](crate::Remote::peers).
-///
-/// Of the messages sent, each is confirmed (it left its mailbox there), lost on the way for certain (unreachable), lost
-/// without certainty (unconfirmed), refused there (busy), or still on its way.
-///
-/// ```
-/// # fn f(remote: &volary_remote::Remote) {
-/// for peer in remote.peers() {
-///     println!("{}: {} sent, {} confirmed", peer.node, peer.sent, peer.confirmed);
-/// }
-/// # }
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PeerReading {
-    /// `host:port`.
-    pub node: String,
-    /// Whether there is a connection.
-    pub connected: bool,
-    /// Messages that were taken for this peer.
-    pub sent: u64,
-    /// Messages that have left their mailbox there.
-    pub confirmed: u64,
-    /// Messages that may have been handled there or not: the connection broke before they were confirmed.
-    pub unconfirmed: u64,
-    /// Messages that never left.
-    pub unreachable: u64,
-    /// Messages that were refused there because their receiver had too much mail.
-    pub busy: u64,
-    /// Messages that are on their way or wait for a connection.
-    pub under_way: u64,
-    /// Messages that came from there.
-    pub received: u64,
-    /// Of these, the ones that were not delivered.
-    pub refused: u64,
-    /// What it asked for and had no right to: messages, which are among the refused, operations and watches.
-    pub forbidden: u64,
-    /// How many connections there were.
-    pub connections: u64,
-    /// How many of these were closed because what came on them broke a rule.
-    pub breaches: u64,
-    /// How the bytes of the connection are made fewer.
-    pub compression: Option<Compression>,
-    /// Bytes that were written to connections, as they travel but for TLS.
-    pub bytes_written: u64,
-    /// Bytes that were read from connections, without handshakes.
-    pub bytes_read: u64,
-    /// How many of its actors are known here.
-    pub known: usize,
+    /// Of the same.
+    capabilities: Mutex<Capabilities>,
+    /// Why there was no connection the last time that one was needed.
+    pub(crate) why_not: Mutex<Option<String>>,
 }
 
 impl Peer {
@@ -160,6 +103,8 @@ impl Peer {
             closed: AtomicBool::new(false),
             counters: Counters::default(),
             compression: Mutex::new(None),
+            capabilities: Mutex::default(),
+            why_not: Mutex::default(),
             shared,
             node,
         }
@@ -179,6 +124,15 @@ impl Peer {
         if self.is_closed() {
             return None;
         }
+        if let Some(system) = known.system().filter(|system| *system != address.system()) {
+            let system = system.to_owned();
+            let outlet = Arc::new(Misnamed::new(self, address, &system));
+            let stand_in = self.shared.system.stand_in(address.clone(), outlet)?;
+            known.insert(text, stand_in.clone());
+            drop(known);
+            self.shared.report_misnamed(&self.node, address.system(), &system);
+            return Some(stand_in);
+        }
         let outlet = Arc::new(PeerOutlet::new(self.clone(), text.as_str().into()));
         let stand_in = self.shared.system.stand_in(address.clone(), outlet.clone())?;
         outlet.set_id(stand_in.id());
@@ -191,10 +145,13 @@ impl Peer {
     }
 
     /// Lets go of stand-ins that nobody refers to, and nothing is on its way to. Both locks are held, so that nothing is
-    /// sent to one that is being let go.
+    /// sent to one that is being let go. Not while it is being said what was lost, and to whom.
     pub(crate) fn sweep(&self) {
         let unused = {
             let outbound = self.outbound.lock();
+            if outbound.is_reporting() {
+                return;
+            }
             self.known.lock().take_unused(|| outbound.receivers())
         };
         unused.iter().for_each(StandIn::end);
@@ -245,9 +202,9 @@ impl Peer {
         self.look.notify_one();
     }
 
-    /// A connection was made to this incarnation; the number of the connection. If another incarnation was spoken to
-    /// before, all that is known of that is over.
-    pub(crate) fn connected(self: &Arc<Self>, incarnation: u64) -> u64 {
+    /// A connection was made to this incarnation of a system of this name; the number of the connection. If another
+    /// incarnation was spoken to before, all that is known of that is over.
+    pub(crate) fn connected(self: &Arc<Self>, incarnation: u64, system: &str, capabilities: Capabilities) -> u64 {
         let before = self.lives.lock().begin(incarnation);
         if let Some(before) = before {
             let _turn = self.reading.lock();
@@ -256,16 +213,22 @@ impl Peer {
             self.shared.publish(PeerEvent::Quarantined { node, incarnation });
         }
         self.counters.connections.fetch_add(1, Relaxed);
-        let (epoch, lost) = {
+        *self.capabilities.lock() = capabilities;
+        let (epoch, lost, strangers, to_strangers) = {
             let mut outbound = self.outbound.lock();
-            let connected = outbound.connect();
+            let mut known = self.known.lock();
+            let (epoch, lost) = outbound.connect(capabilities);
+            let strangers = known.begin(system);
+            let to_strangers = outbound.take_back(&strangers.iter().map(StandIn::id).collect());
             // Under the same lock: who begins to watch is among them, or finds the connection.
-            for address in self.known.lock().watched() {
+            for address in known.watched() {
                 outbound.write_in_order(&crate::outlet::watch_frame(&address));
             }
-            connected
+            (epoch, lost, strangers, to_strangers)
         };
         self.report(lost);
+        self.lose_strangers(&strangers, to_strangers, system);
+        *self.why_not.lock() = None;
         self.to_write.notify_one();
         epoch
     }
@@ -303,7 +266,7 @@ impl Peer {
 
     /// The peer could not be reached for too long.
     pub(crate) fn lose(&self) {
-        if self.known.lock().has_watched() {
+        if self.known.lock().has_watched_of_last() {
             self.lives.lock().lose();
         }
         self.forget(DeadReason::Unreachable);
@@ -311,8 +274,16 @@ impl Peer {
 
     /// The connection of this number is gone; what was on it is lost.
     pub(crate) fn disconnected(&self, epoch: u64) {
-        let lost = self.outbound.lock().disconnect(epoch);
+        let (lost, strangers) = {
+            let mut outbound = self.outbound.lock();
+            let strangers = match outbound.is_on(epoch) {
+                true => self.known.lock().end(),
+                false => Vec::new(),
+            };
+            (outbound.disconnect(epoch), strangers)
+        };
         self.report(lost);
+        strangers.iter().for_each(StandIn::end);
         self.look.notify_one();
     }
 
@@ -350,6 +321,12 @@ impl Peer {
 
     /// Makes dead letters of messages that are lost, and ends their asks. Not under any lock: that is others' code.
     pub(crate) fn report(&self, lost: Vec<Lost>) {
+        let why = self.why_not.lock().clone();
+        self.report_because(lost, why.as_deref().unwrap_or("there is no connection"));
+    }
+
+    /// The same, where the reason is known.
+    fn report_because(&self, lost: Vec<Lost>, why: &str) {
         let unanswered = self.outbound.lock().take_unanswered();
         for reply in unanswered {
             reply.lost(RemoteError::Unconfirmed {
@@ -367,38 +344,11 @@ impl Peer {
             if let Some(stand_in) = stand_in {
                 stand_in.dead_letter(lost.sender, lost.reason, lost.type_name);
             }
-            let error = lost.error(&self.node);
+            let error = lost.error(&self.node, why);
             if let Some(reply) = lost.reply {
                 reply.lost(error);
             }
         }
         self.made_room();
-    }
-
-    pub(crate) fn read(&self) -> PeerReading {
-        let count = |counter: &AtomicU64| counter.load(Relaxed);
-        let (connected, under_way) = {
-            let outbound = self.outbound.lock();
-            (outbound.is_connected(), outbound.under_way())
-        };
-        PeerReading {
-            node: self.node.clone(),
-            connected,
-            under_way,
-            sent: count(&self.counters.sent),
-            confirmed: count(&self.counters.confirmed),
-            unconfirmed: count(&self.counters.unconfirmed),
-            unreachable: count(&self.counters.unreachable),
-            busy: count(&self.counters.busy),
-            received: count(&self.counters.received),
-            refused: count(&self.counters.refused),
-            connections: count(&self.counters.connections),
-            breaches: count(&self.counters.breaches),
-            forbidden: count(&self.counters.forbidden),
-            compression: *self.compression.lock(),
-            bytes_written: count(&self.counters.bytes_written),
-            bytes_read: count(&self.counters.bytes_read),
-            known: self.known.lock().len(),
-        }
     }
 }

@@ -10,12 +10,12 @@ use bytes::BytesMut;
 use hashbrown::HashMap;
 use volary_core::foreign::PendingReply;
 use volary_core::{ActorId, DeadReason};
-use volary_wire::native::{Confirm, Frame, FrameWriter};
+use volary_wire::native::{Confirm, Frame, FrameWriter, Limits};
 
 use super::batch::Batch;
 use super::large::{LargeFrames, Pace};
 use super::ledger::Ledger;
-use super::lost::Lost;
+use super::lost::{Lost, Unreported};
 use super::names::Names;
 use crate::options::RemoteOptions;
 
@@ -61,10 +61,16 @@ pub(crate) struct Outbound {
     pub(super) asks: HashMap<u64, Asked, foldhash::fast::FixedState>,
     /// Askers whose message arrived and whose answer will not.
     pub(super) unanswered: Vec<PendingReply>,
+    pub(super) unreported: Unreported,
     pub(super) correlation: u64,
     pub(super) most_bytes: usize,
     pub(super) window: u64,
+    /// What is longer goes in pieces, if the peer can put them together.
     pub(super) chunk: usize,
+    /// The same, if it can.
+    pub(super) usual_chunk: usize,
+    /// The longest frame that can be sent, in pieces or not, without its length.
+    pub(super) longest: usize,
 }
 
 impl Outbound {
@@ -79,18 +85,26 @@ impl Outbound {
             answers: 0,
             usual: 0,
             writing: false,
-            large: LargeFrames::new(options.large_window),
+            large: LargeFrames::new(options.large_window, options.chunk_bytes),
             names: Names::new(),
             sequence: 0,
             written: 0,
             ledger: Ledger::default(),
             asks: HashMap::default(),
             unanswered: Vec::new(),
+            unreported: Unreported::default(),
             correlation: 0,
             most_bytes: options.outbound_bytes,
             window: options.window,
             chunk: options.chunk_bytes,
+            usual_chunk: options.chunk_bytes,
+            longest: Limits::default().max_message,
         }
+    }
+
+    /// Whether somebody waits for a connection to whoever is there.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.wanted
     }
 
     pub(crate) fn is_connected(&self) -> bool {
@@ -106,9 +120,30 @@ impl Outbound {
         self.ledger.under_way()
     }
 
+    /// How many bytes are kept, of messages that are on their way and of all that is not written yet.
+    pub(crate) fn kept_bytes(&self) -> usize {
+        let waiting = self.first.len() + self.ready.len() + self.large.bytes();
+        self.ledger.bytes().max(waiting)
+    }
+
+    /// How many asks are not answered yet.
+    pub(crate) fn open_asks(&self) -> usize {
+        self.asks.len()
+    }
+
     /// Whether nothing is on its way, and nobody waits for an answer.
     pub(crate) fn is_settled(&self) -> bool {
         self.ledger.under_way() == 0 && self.asks.is_empty()
+    }
+
+    /// Goes with a message that is lost.
+    pub(super) fn unreported(&self) -> Unreported {
+        self.unreported.clone()
+    }
+
+    /// Whether a message is lost and it was not said yet.
+    pub(super) fn is_reporting(&self) -> bool {
+        self.unreported.is_held()
     }
 
     /// Those to whom something is on its way.
@@ -171,13 +206,21 @@ impl Outbound {
         let is_answer = matches!(frame, Frame::Answer(_));
         if length > self.chunk && (is_answer || matches!(frame, Frame::Operation(_))) {
             let frame = self.ready.split_off(start).freeze();
-            self.large.push_answer(frame, self.chunk);
+            if frame.len() - 4 > self.longest {
+                return tracing::error!(length, "what is said beside messages is too large for that node");
+            }
+            self.large.push_answer(frame);
         } else if !self.large.is_empty() {
             let frame = self.ready.split_off(start).freeze();
             self.large.push_other(frame);
         } else if is_answer {
             self.answers += length;
         }
+    }
+
+    /// The longest frame that can be sent, without its length.
+    pub(crate) fn longest(&self) -> usize {
+        self.longest
     }
 
     /// Whether the connection of this number is the present one.
@@ -196,7 +239,7 @@ impl Outbound {
     pub(crate) fn answer(&mut self, frame: &[u8]) {
         if !self.connected {
         } else if frame.len() > self.chunk {
-            self.large.push_answer(frame.to_vec().into(), self.chunk);
+            self.large.push_answer(frame.to_vec().into());
         } else {
             self.first.extend_from_slice(frame);
             self.large.mind_others();
@@ -282,6 +325,7 @@ impl Outbound {
             type_name,
             reason: DeadReason::Full,
             reply,
+            unreported: self.unreported.clone(),
         })
     }
 
@@ -315,16 +359,18 @@ pub(super) fn put(out: &mut BytesMut, frame: &Frame) {
 
 #[cfg(test)]
 mod tests {
+    use volary_wire::native::Capabilities;
+
     use super::*;
 
     #[test]
     fn r3_nothing_that_was_written_for_one_connection_goes_to_the_next() {
         let mut outbound = Outbound::new(&RemoteOptions::new());
-        let (first, _) = outbound.connect();
+        let (first, _) = outbound.connect(Capabilities::all());
         outbound.write_in_order(&Frame::Heartbeat { nonce: 1 });
         assert!(outbound.has_more());
         // Whoever closes the first has not come yet.
-        let (second, _) = outbound.connect();
+        let (second, _) = outbound.connect(Capabilities::all());
         assert!(!outbound.has_more());
         outbound.write_in_order(&Frame::Heartbeat { nonce: 2 });
         outbound.disconnect(first);
@@ -334,8 +380,8 @@ mod tests {
     #[test]
     fn r8_what_the_last_connection_said_does_not_count_on_the_next() {
         let mut outbound = Outbound::new(&RemoteOptions::new());
-        let (first, _) = outbound.connect();
-        outbound.connect();
+        let (first, _) = outbound.connect(Capabilities::all());
+        outbound.connect(Capabilities::all());
         let confirm = Confirm::new(9, &[]).unwrap_or_else(|| unreachable!("no ranges"));
         assert_eq!(outbound.confirm(first, &confirm), Ok(0));
         assert_eq!(outbound.confirm(first + 1, &confirm), Err(Breach::NotSent));

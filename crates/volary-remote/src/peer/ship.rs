@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::*};
 use bytes::BytesMut;
 use volary_core::ActorId;
 use volary_core::foreign::{Parcel, Undeliverable};
-use volary_wire::native::{Frame, FrameKind, FrameWriter, Head, Intern, InternSpace, Limits, Metadata, NameRef};
+use volary_wire::native::{Frame, FrameKind, FrameWriter, Head, Intern, InternSpace, Metadata, NameRef};
 use volary_wire::{MessageEntry, SendEncodeError};
 
 use super::ledger::Sent;
@@ -53,7 +53,7 @@ impl Outbound {
         let correlation = if parcel.is_asked() { self.correlation + 1 } else { 0 };
         let length = self.ready.len() - mark;
         if length > self.chunk || self.large.is_behind(shipment.place) {
-            self.move_to_large(mark, parcel, shipment)?;
+            self.move_to_large(mark, sequence, parcel, shipment)?;
         }
         self.sequence = sequence;
         if let Some(reply) = parcel.take_reply() {
@@ -180,23 +180,24 @@ impl Outbound {
     fn move_to_large(
         &mut self,
         mark: usize,
+        sequence: u64,
         parcel: &Parcel<'_>,
         shipment: &Shipment<'_>,
     ) -> Result<(), Undeliverable> {
         // Definitions stay where they are, and so they go before it.
         let definitions = self.definitions_behind(mark);
         let frame = self.ready.split_off(definitions).freeze();
-        let (length, limit) = (frame.len() - 4, Limits::default().max_message);
+        let (length, limit) = (frame.len() - 4, self.longest);
         if length > limit {
             tracing::error!(
                 message = parcel.type_name(),
                 length,
                 limit,
-                "a message is too large for other nodes"
+                "a message is too large for that node"
             );
             return Err(Undeliverable::Unsendable);
         }
-        self.large.push(shipment.place, frame, self.chunk);
+        self.large.push(shipment.place, sequence, frame);
         Ok(())
     }
 

@@ -8,6 +8,7 @@
     reason = "each file uses its part, in tests only"
 )]
 
+pub mod journal;
 pub mod place;
 pub mod stranger;
 

@@ -19,7 +19,12 @@ pub struct Stranger {
 }
 
 pub fn hello(node: &str, incarnation: u64) -> Frame {
-    Frame::Hello(Hello {
+    Frame::Hello(introduction(node, incarnation))
+}
+
+/// The first words of a node that claims to be at `node`, and can no more than it must.
+pub fn introduction(node: &str, incarnation: u64) -> Hello {
+    Hello {
         versions: VERSIONS,
         cluster: "".into(),
         system: "stranger".into(),
@@ -28,7 +33,8 @@ pub fn hello(node: &str, incarnation: u64) -> Frame {
         lane: Lane::Control,
         capabilities: Vec::new(),
         compressions: Vec::new(),
-    })
+        called: None,
+    }
 }
 
 impl Stranger {
@@ -36,6 +42,13 @@ impl Stranger {
     pub async fn call(node: &Node, name: &str) -> Self {
         let mut stranger = Stranger::knock(node).await;
         stranger.say([hello(name, 7)]).await;
+        stranger
+    }
+
+    /// Calls a node and says all of that itself; what the node answers is still to be heard.
+    pub async fn introduce(node: &Node, hello: Hello) -> Self {
+        let mut stranger = Stranger::knock(node).await;
+        stranger.say([Frame::Hello(hello)]).await;
         stranger
     }
 

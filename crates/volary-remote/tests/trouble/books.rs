@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use crate::flat::{flat_here, flat_there};
 use crate::home::{Home, until};
 use crate::program::{Child, Lines, Report};
 use crate::writer::Writer;
@@ -19,7 +20,8 @@ pub(crate) enum End {
     Killed,
 }
 
-/// Handled messages by sender and receiver; each pair must have kept its order, across all lives.
+/// Handled messages by sender and receiver; each pair must have kept its order, across all lives. Whoever has no name is
+/// not among those whose books these are.
 fn handled(lives: &[&Lines]) -> BTreeMap<(String, String), u64> {
     let mut last: BTreeMap<(String, String), u64> = BTreeMap::new();
     let mut counts = BTreeMap::new();
@@ -30,12 +32,15 @@ fn handled(lives: &[&Lines]) -> BTreeMap<(String, String), u64> {
         let number: u64 = number.parse().unwrap();
         let before = last.insert(pair.clone(), number).unwrap_or(0);
         assert!(before < number, "{to} handles {number} of {from} after {before}");
-        *counts.entry(pair).or_default() += 1;
+        if !from.is_empty() {
+            *counts.entry(pair).or_default() += 1;
+        }
     }
     counts
 }
 
-/// What was written to all lives of a child, the last of which may live. Waits until nothing is under way.
+/// What was written to all lives of a child, the last of which may live. Waits until nothing is under way; then nothing
+/// of the trouble is kept either, on neither side.
 pub(crate) async fn balance_there(home: &Home, writers: &[&Writer], lives: &mut [(&mut Child, End)]) {
     let node = lives[0].0.node.clone();
     let ends = |reading: &volary_remote::PeerReading| {
@@ -75,6 +80,10 @@ pub(crate) async fn balance_there(home: &Home, writers: &[&Writer], lives: &mut 
         ended <= confirmed + reading.unconfirmed,
         "{ended} ended there, more than can have: {reading:?}"
     );
+    flat_here(home).await;
+    for (child, _) in lives.iter_mut().filter(|(_, end)| *end == End::Lives) {
+        flat_there(child).await;
+    }
 }
 
 /// Each message that was lost or refused on the way is exactly one dead letter at home.

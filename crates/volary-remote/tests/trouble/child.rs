@@ -177,6 +177,11 @@ fn report(system: &ActorSystem, remote: &Remote, home: &str) {
         ("refused", count(|peer| peer.refused)),
         ("connections", count(|peer| peer.connections)),
         ("peers", peers.len() as u64),
+        // Of all peers, whoever they are.
+        ("inbound", remote.inbound_bytes() as u64),
+        ("kept", peers.iter().map(|peer| peer.kept_bytes as u64).sum()),
+        ("asks", peers.iter().map(|peer| peer.open_asks as u64).sum()),
+        ("known", peers.iter().map(|peer| peer.known as u64).sum()),
         ("dead", system.metrics().dead_letters),
     ];
     let words: Vec<String> = figures

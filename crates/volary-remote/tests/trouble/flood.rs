@@ -4,6 +4,7 @@ use tokio::io::AsyncWriteExt;
 use volary_wire::native::Frame;
 
 use crate::books::{End, balance_there};
+use crate::counter::{Counter, Hold};
 use crate::home::{Home, lasting, until};
 use crate::program::Setup;
 use crate::raw::{Raw, bytes_of, tell};
@@ -26,6 +27,19 @@ async fn pour(raw: &mut Raw, mut next: impl FnMut() -> Vec<u8>) -> usize {
     poured
 }
 
+/// A message for a counter, of a million bytes, from nobody: a text of no bytes, a number, and the rest.
+fn word(number: u64) -> Vec<u8> {
+    let mut payload = vec![0];
+    let mut left = number;
+    while left >= 0x80 {
+        payload.push(0x80 | (left & 0x7f) as u8);
+        left >>= 7;
+    }
+    payload.extend([left as u8, 0xc0, 0x84, 0x3d]);
+    payload.resize(payload.len() + 1_000_000, 7);
+    payload
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s20_messages_beyond_the_budget_of_the_node_are_refused() {
     let home = Home::start(lasting(10_000, 60_000)).await;
@@ -38,21 +52,15 @@ async fn s20_messages_beyond_the_budget_of_the_node_are_refused() {
     until("traffic", || child.handled() > 200).await;
     let stuck = format!("volary://child@{}/user/stuck", child.node);
     let mut raw = Raw::greet(&child.node, "127.0.0.1:1", 1).await;
-    raw.stream
-        .write_all(&tell(1, &stuck, "trouble.Hold", &[1]))
-        .await
-        .unwrap();
+    home.far::<Counter>(&child, "stuck").tell(Hold { number: 1 }).unwrap();
     until("it is stuck", || child.lines.count("h stuck holder") == 1).await;
     let before = child.memory();
-    // A text of no bytes, a number, and a million bytes.
-    let mut payload = vec![0, 1, 0xc0, 0x84, 0x3d];
-    payload.resize(5 + 1_000_000, 7);
-    let mut sequence = 1;
-    let poured = pour(&mut raw, || {
+    let mut sequence = 0;
+    let mut next = || {
         sequence += 1;
-        tell(sequence, &stuck, "trouble.Count", &payload).to_vec()
-    })
-    .await;
+        tell(sequence, &stuck, "trouble.Count", &word(sequence)).to_vec()
+    };
+    let poured = pour(&mut raw, &mut next).await;
     let grown = child.memory().saturating_sub(before) / 1_024;
     println!("{} MiB poured, {grown} MiB kept", poured >> 20);
     assert!(poured >= 100 << 20, "it took only {poured} bytes");
@@ -70,15 +78,11 @@ async fn s20_messages_beyond_the_budget_of_the_node_are_refused() {
     until("what was taken is handled", || child.lines.count("h stuck ") > 5).await;
     // And there is room again.
     let handled = child.handled();
-    raw.stream
-        .write_all(&tell(sequence + 1, &stuck, "trouble.Count", &payload))
-        .await
-        .unwrap();
+    raw.stream.write_all(&next()).await.unwrap();
     until("one more", || child.handled() > handled).await;
-    until("the books balance", || {
-        home.reading(&child.node).confirmed == writer.taken
-    })
-    .await;
+    let mut held = Writer::new(&home, &child.node, "stuck");
+    held.taken = 1; // the one that holds
+    balance_there(&home, &[&writer, &held], &mut [(&mut child, End::Lives)]).await;
     home.stop().await;
 }
 

@@ -5,7 +5,7 @@ use volary_remote::PeerEvent;
 use crate::books::{End, balance_there, dead_letters_at_home, nothing_behind_the_end};
 use crate::home::{Home, event, lasting, until};
 use crate::program::{Child, Setup};
-use crate::proxy::{BEFORE, BEHIND, Proxy};
+use crate::proxy::{Proxy, behind_a_proxy};
 use crate::writer::{Flow, Writer};
 
 struct Scene {
@@ -18,16 +18,7 @@ struct Scene {
 /// A child behind a proxy that it cannot go around: it does not call by itself, but answers on what is there.
 async fn scene(lost_after: u64) -> Scene {
     let home = Home::start(lasting(700, lost_after)).await;
-    let (child, proxy) = loop {
-        let setup = Setup::of(&home)
-            .with("AT", format!("{BEHIND}:0"))
-            .with("ADVERTISE", BEFORE);
-        let child = setup.start().await;
-        let port = child.node.rsplit_once(':').unwrap().1.parse().unwrap();
-        if let Ok(proxy) = Proxy::start(port).await {
-            break (child, proxy);
-        }
-    };
+    let (child, proxy) = behind_a_proxy(&Setup::of(&home)).await;
     home.watch(&child).await;
     let flow = Writer::new(&home, &child.node, "a").padded(20_000).flow();
     let scene = Scene {

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The child says each message that it handles before it handles the next, so that what it did is known even if it is
-//! killed. [`books`] compares that with what the sender's side counts. `cargo xtask sim remoting` looks for the same in
-//! the simulator.
+//! killed. [`books`] compares that with what the sender's side counts, and [`flat`] looks whether anything of the trouble
+//! is kept. `cargo xtask sim remoting` looks for the same in the simulator.
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
@@ -20,6 +20,7 @@ mod books;
 mod child;
 mod counter;
 mod cutting;
+mod flat;
 mod home;
 mod program;
 mod proxy;
@@ -41,4 +42,5 @@ mod reconnects;
 mod references;
 mod slow_reader;
 mod strangers;
+mod throttled;
 mod versions;

@@ -103,10 +103,12 @@ impl Setup {
             lines,
             reader: Some(reader),
             node: String::new(),
+            memory_at_first: 0,
         };
         until("the child is ready", || child.lines.count("ready") == 1).await;
         let ready = child.lines.find(&["ready "]).unwrap();
         child.node = ready.split(' ').nth(1).unwrap().to_owned();
+        child.memory_at_first = child.memory();
         child
     }
 }
@@ -118,6 +120,8 @@ pub(crate) struct Child {
     reader: Option<std::thread::JoinHandle<()>>,
     /// `host:port`.
     pub(crate) node: String,
+    /// Resident, in KiB, when it was ready.
+    memory_at_first: u64,
 }
 
 /// Figures of a child, by name.
@@ -181,6 +185,11 @@ impl Child {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    }
+
+    /// How much more that is than when it was ready.
+    pub(crate) fn memory_more(&self) -> u64 {
+        self.memory().saturating_sub(self.memory_at_first)
     }
 
     /// How many files and sockets it has open.

@@ -1,22 +1,27 @@
 //! Stands between two nodes and does to bytes what a network can do: lets them pass, swallows them in one direction,
-//! or ends one direction.
+//! ends one direction, or reads so slowly that whoever writes must wait.
 //!
 //! A node that is to be reached through a proxy listens at one loopback address and is known at another, with the same
 //! port.
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
+use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
+use crate::program::{Child, Setup};
+
 /// Where the node behind the proxy listens.
-pub(crate) const BEHIND: &str = "127.0.0.2";
+const BEHIND: &str = "127.0.0.2";
 /// Where it is known.
-pub(crate) const BEFORE: &str = "127.0.0.1";
+const BEFORE: &str = "127.0.0.1";
+
+/// How many bytes are read at a time, which may be one time more than is allowed when a bound is set.
+pub(crate) const BUFFER: usize = 16 << 10;
 
 /// What becomes of the bytes of one direction.
 #[derive(Default)]
@@ -24,6 +29,12 @@ pub(crate) struct Way {
     swallowed: AtomicBool,
     /// What was open when this was rung ends in this direction.
     ended: Notify,
+    /// How many bytes may still be read, if that is bounded.
+    allowance: Mutex<Option<usize>>,
+    /// There may be more of it.
+    allowed: Notify,
+    /// How many bytes were read.
+    read: AtomicUsize,
 }
 
 impl Way {
@@ -36,9 +47,67 @@ impl Way {
         self.swallowed.store(false, Release);
     }
 
+    /// Nothing is read from now on but what is allowed, so that what is sent stays in the sockets.
+    pub(crate) fn throttle(&self) {
+        *self.allowance.lock().unwrap() = Some(0);
+    }
+
+    /// So many bytes more may be read.
+    pub(crate) fn tick(&self, bytes: usize) {
+        if let Some(left) = &mut *self.allowance.lock().unwrap() {
+            *left += bytes;
+        }
+        self.allowed.notify_waiters();
+    }
+
+    /// Everything may be read again.
+    pub(crate) fn unthrottle(&self) {
+        *self.allowance.lock().unwrap() = None;
+        self.allowed.notify_waiters();
+    }
+
+    /// How many bytes were read.
+    pub(crate) fn read(&self) -> usize {
+        self.read.load(Acquire)
+    }
+
+    /// Waits until something may be read, and takes up to so much of the allowance; none if there is no bound.
+    async fn take(&self, most: usize) -> Option<usize> {
+        loop {
+            let mut allowed = std::pin::pin!(self.allowed.notified());
+            allowed.as_mut().enable();
+            match &mut *self.allowance.lock().unwrap() {
+                None => return None,
+                Some(0) => {}
+                Some(left) => {
+                    let taken = most.min(*left);
+                    *left -= taken;
+                    return Some(taken);
+                }
+            }
+            allowed.await;
+        }
+    }
+
     /// The receiver hears that nothing more comes; the other direction goes on.
     pub(crate) fn end(&self) {
         self.ended.notify_waiters();
+    }
+}
+
+/// A child that is reached through a proxy only.
+pub(crate) async fn behind_a_proxy(setup: &Setup) -> (Child, Proxy) {
+    let setup = setup
+        .clone()
+        .with("AT", format!("{BEHIND}:0"))
+        .with("ADVERTISE", BEFORE);
+    loop {
+        let child = setup.start().await;
+        let port = child.node.rsplit_once(':').unwrap().1.parse().unwrap();
+        // Somebody may have that port at the other address.
+        if let Ok(proxy) = Proxy::start(port).await {
+            return (child, proxy);
+        }
     }
 }
 
@@ -77,12 +146,20 @@ impl Proxy {
 }
 
 async fn carry(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, way: Arc<Way>) {
-    let mut buffer = vec![0; 16 << 10];
+    let mut buffer = vec![0; BUFFER];
     let ended = way.ended.notified();
     let mut ended = std::pin::pin!(ended);
     loop {
         let read = {
-            let mut reading = std::pin::pin!(from.read(&mut buffer));
+            let mut reading = std::pin::pin!(async {
+                let taken = way.take(BUFFER).await;
+                let read = from.read(&mut buffer[..taken.unwrap_or(BUFFER)]).await?;
+                if let Some(taken) = taken {
+                    way.tick(taken - read); // less came
+                }
+                way.read.fetch_add(read, AcqRel);
+                Ok::<usize, io::Error>(read)
+            });
             std::future::poll_fn(|task| {
                 if ended.as_mut().poll(task).is_ready() {
                     return std::task::Poll::Ready(Ok(0));

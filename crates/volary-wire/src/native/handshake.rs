@@ -17,7 +17,7 @@ const MAX_LIST: usize = 64;
 /// Who calls, and what they can do. The first frame of whoever opened the connection.
 ///
 /// ```
-/// use volary_wire::native::{Hello, Lane, VERSIONS};
+/// use volary_wire::native::{Capabilities, Hello, Lane, VERSIONS};
 ///
 /// let hello = Hello {
 ///     versions: VERSIONS,
@@ -26,8 +26,9 @@ const MAX_LIST: usize = 64;
 ///     node: "10.0.0.7:4242".into(),
 ///     incarnation: 3,
 ///     lane: Lane::Control,
-///     capabilities: vec!["chunks".into()],
+///     capabilities: Capabilities::all().names(),
 ///     compressions: vec!["zstd".into()],
+///     called: Some("shop".into()),
 /// };
 /// # let _ = hello;
 /// ```
@@ -45,10 +46,12 @@ pub struct Hello {
     pub incarnation: u64,
     /// What the connection is for.
     pub lane: Lane,
-    /// What it can do beyond the version, by name.
+    /// What it can do beyond the version, by name; [`Capabilities`](super::Capabilities) are those known here.
     pub capabilities: Vec<Text>,
     /// The compressions that it offers, the best first.
     pub compressions: Vec<Text>,
+    /// The name of the system that it means to speak with, if it knows one.
+    pub called: Option<Text>,
 }
 
 /// Who was called, and what was chosen.
@@ -199,6 +202,7 @@ const LANE: u8 = 6;
 const CAPABILITY: u8 = 7;
 const COMPRESSION: u8 = 8;
 const CHOSEN_VERSION: u8 = 9;
+const CALLED: u8 = 10;
 
 pub(super) fn write_hello(out: &mut BytesMut, hello: &Hello) {
     number_pair(out, VERSIONS, hello.versions);
@@ -210,6 +214,7 @@ pub(super) fn write_hello(out: &mut BytesMut, hello: &Hello) {
     field(out, LANE, &[lane, index]);
     list(out, CAPABILITY, &hello.capabilities);
     list(out, COMPRESSION, &hello.compressions);
+    list(out, CALLED, hello.called.as_slice());
 }
 
 pub(super) fn write_welcome(out: &mut BytesMut, welcome: &Welcome) {
@@ -236,6 +241,7 @@ pub(super) fn read_hello(mut from: Reader, limits: &Limits) -> Result<Hello, Fra
         lane: needed(&from, fields.lane, "lane")?,
         capabilities: fields.capabilities,
         compressions: fields.compressions,
+        called: fields.called,
     })
 }
 
@@ -263,6 +269,7 @@ struct Fields {
     lane: Option<Lane>,
     capabilities: Vec<Text>,
     compressions: Vec<Text>,
+    called: Option<Text>,
 }
 
 impl Fields {
@@ -289,6 +296,7 @@ impl Fields {
                 }
                 CAPABILITY => one_more(from, &mut fields.capabilities, rest(&mut value, limits, "capability")?)?,
                 COMPRESSION => one_more(from, &mut fields.compressions, rest(&mut value, limits, "compression")?)?,
+                CALLED => once(from, &mut fields.called, rest(&mut value, limits, "called")?, tag)?,
                 _ => continue,
             }
             value.end()?;

@@ -16,6 +16,7 @@
 //! does not know it skips if their sender marked them so, and so it does with unknown fields of the handshake and of
 //! metadata: that is how a version and the next can talk.
 
+mod capability;
 mod chunk;
 mod confirm;
 mod decoder;
@@ -30,6 +31,7 @@ mod read;
 mod told;
 mod write;
 
+pub use capability::{Capabilities, Capability};
 pub use chunk::{Assembler, Chunk, ChunkError, Chunks};
 pub use decoder::FrameDecoder;
 pub use error::{FrameError, Oversize};

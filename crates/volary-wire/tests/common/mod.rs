@@ -11,9 +11,9 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use volary_wire::CodecId;
 use volary_wire::native::{
-    Answer, Chunk, Confirm, Credit, Envelope, Frame, FrameDecoder, FrameError, FrameWriter, Goodbye, GoodbyeReason,
-    Hello, Intern, InternSpace, Lane, Limits, Metadata, Name, Operation, Outcome, Refuse, RefuseReason, Reply,
-    Terminated, TerminationCause, TraceContext, Watch, Welcome,
+    Answer, Capabilities, Chunk, Confirm, Credit, Envelope, Frame, FrameDecoder, FrameError, FrameWriter, Goodbye,
+    GoodbyeReason, Hello, Intern, InternSpace, Lane, Limits, Metadata, Name, Operation, Outcome, Refuse, RefuseReason,
+    Reply, Terminated, TerminationCause, TraceContext, Watch, Welcome,
 };
 
 pub fn metadata() -> Metadata {
@@ -73,6 +73,21 @@ pub fn frames() -> Vec<(&'static str, Frame)> {
                 lane: Lane::Ordinary(2),
                 capabilities: vec!["chunks".into(), "watch".into()],
                 compressions: vec!["zstd".into(), "lz4".into()],
+                called: None,
+            }),
+        ),
+        (
+            "hello_called",
+            Frame::Hello(Hello {
+                versions: (1, 1),
+                cluster: "".into(),
+                system: "bank".into(),
+                node: "10.0.0.7:4242".into(),
+                incarnation: 3,
+                lane: Lane::Control,
+                capabilities: Capabilities::all().names(),
+                compressions: Vec::new(),
+                called: Some("shop".into()),
             }),
         ),
         (

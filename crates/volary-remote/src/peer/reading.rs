@@ -1,0 +1,119 @@
+//! What came from and went to a peer, counted.
+
+use std::sync::atomic::{AtomicU64, Ordering::*};
+
+use volary_wire::native::Capabilities;
+
+use super::Peer;
+use crate::compression::Compression;
+
+/// What came and went.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) sent: AtomicU64,
+    pub(crate) confirmed: AtomicU64,
+    pub(crate) unconfirmed: AtomicU64,
+    pub(crate) unreachable: AtomicU64,
+    pub(crate) busy: AtomicU64,
+    pub(crate) received: AtomicU64,
+    pub(crate) refused: AtomicU64,
+    pub(crate) connections: AtomicU64,
+    pub(crate) forbidden: AtomicU64,
+    pub(crate) breaches: AtomicU64,
+    pub(crate) bytes_written: AtomicU64,
+    pub(crate) bytes_read: AtomicU64,
+}
+
+/// A reading of what came from and went to a peer; see [`Remote::peers`](crate::Remote::peers).
+///
+/// Of the messages sent, each is confirmed (it left its mailbox there), lost on the way for certain (unreachable), lost
+/// without certainty (unconfirmed), refused there (busy), or still on its way.
+///
+/// ```
+/// # fn f(remote: &volary_remote::Remote) {
+/// for peer in remote.peers() {
+///     println!("{}: {} sent, {} confirmed", peer.node, peer.sent, peer.confirmed);
+/// }
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PeerReading {
+    /// `host:port`.
+    pub node: String,
+    /// Whether there is a connection.
+    pub connected: bool,
+    /// Messages that were taken for this peer.
+    pub sent: u64,
+    /// Messages that have left their mailbox there.
+    pub confirmed: u64,
+    /// Messages that may have been handled there or not: the connection broke before they were confirmed.
+    pub unconfirmed: u64,
+    /// Messages that never left.
+    pub unreachable: u64,
+    /// Messages that were refused there because their receiver had too much mail.
+    pub busy: u64,
+    /// Messages that are on their way or wait for a connection.
+    pub under_way: u64,
+    /// Bytes that are kept for it: of messages until they are confirmed, and of all that is not written yet.
+    pub kept_bytes: usize,
+    /// Asks that it has not answered yet.
+    pub open_asks: usize,
+    /// Messages that came from there.
+    pub received: u64,
+    /// Of these, the ones that were not delivered.
+    pub refused: u64,
+    /// What it asked for and had no right to: messages, which are among the refused, operations and watches.
+    pub forbidden: u64,
+    /// How many connections there were.
+    pub connections: u64,
+    /// How many of these were closed because what came on them broke a rule.
+    pub breaches: u64,
+    /// How the bytes of the connection are made fewer.
+    pub compression: Option<Compression>,
+    /// What both sides of the connection can do beyond the version that they speak.
+    pub capabilities: Capabilities,
+    /// Bytes that were written to connections, as they travel but for TLS.
+    pub bytes_written: u64,
+    /// Bytes that were read from connections, without handshakes.
+    pub bytes_read: u64,
+    /// How many of its actors are known here.
+    pub known: usize,
+}
+
+impl Peer {
+    pub(crate) fn read(&self) -> PeerReading {
+        let count = |counter: &AtomicU64| counter.load(Relaxed);
+        let (connected, under_way, kept_bytes, open_asks) = {
+            let outbound = self.outbound.lock();
+            (
+                outbound.is_connected(),
+                outbound.under_way(),
+                outbound.kept_bytes(),
+                outbound.open_asks(),
+            )
+        };
+        PeerReading {
+            node: self.node.clone(),
+            connected,
+            under_way,
+            kept_bytes,
+            open_asks,
+            sent: count(&self.counters.sent),
+            confirmed: count(&self.counters.confirmed),
+            unconfirmed: count(&self.counters.unconfirmed),
+            unreachable: count(&self.counters.unreachable),
+            busy: count(&self.counters.busy),
+            received: count(&self.counters.received),
+            refused: count(&self.counters.refused),
+            connections: count(&self.counters.connections),
+            breaches: count(&self.counters.breaches),
+            forbidden: count(&self.counters.forbidden),
+            compression: *self.compression.lock(),
+            capabilities: *self.capabilities.lock(),
+            bytes_written: count(&self.counters.bytes_written),
+            bytes_read: count(&self.counters.bytes_read),
+            known: self.known.lock().len(),
+        }
+    }
+}
