@@ -112,6 +112,7 @@ pub(crate) async fn run(sim: Sim) -> Result<(), String> {
     sim.set_network(if slow { link.bytes_per_second(20_000) } else { link });
     let chaos = Chaos::within(TROUBLE)
         .resets(0..=4)
+        .half_closes(0..=3)
         .crashes(0..=2)
         .partitions(0..=2)
         .one_way_cuts(0..=2)

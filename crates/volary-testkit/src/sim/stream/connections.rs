@@ -106,6 +106,27 @@ impl Connections {
     pub(super) fn get(&mut self, number: u64) -> Option<&mut Connection> {
         self.open.get_mut(&number)
     }
+
+    /// The sides from which one node writes to another.
+    pub(super) fn directions(&self, from: NodeNumber, to: NodeNumber) -> Vec<(u64, Side)> {
+        let side = |connection: &Connection| match (connection.ends[0].node, connection.ends[1].node) {
+            nodes if nodes == (from, to) => Some(Side::Connector),
+            nodes if nodes == (to, from) => Some(Side::Acceptor),
+            _ => None,
+        };
+        let all = self.open.iter();
+        all.filter_map(|(number, connection)| Some((*number, side(connection)?)))
+            .collect()
+    }
+
+    /// How many ends of connections a node holds.
+    pub(crate) fn held_by(&self, node: NodeNumber) -> usize {
+        let holds = |end: &&End| end.node == node && !matches!(end.standing, Standing::Closed | Standing::Dead);
+        self.open
+            .values()
+            .map(|connection| connection.ends.iter().filter(holds).count())
+            .sum()
+    }
 }
 
 /// Those to be woken when the lock is let go.
@@ -146,7 +167,7 @@ impl Inner {
             return;
         };
         let pipe = connection.from(side);
-        let Some(at) = pipe.next_arrival().filter(|_| !pipe.stalled) else {
+        let Some(at) = pipe.next_arrival().filter(|_| !pipe.stalled && !pipe.silent) else {
             return;
         };
         if pipe.awaited.is_some_and(|awaited| awaited <= at) {
@@ -165,7 +186,7 @@ impl Inner {
             };
             let (from, to) = (connection.end(side).node, connection.end(side.other()).node);
             let pipe = connection.from(side);
-            if pipe.next_arrival().is_none_or(|at| at > now) {
+            if pipe.silent || pipe.next_arrival().is_none_or(|at| at > now) {
                 break;
             }
             let node = &self.nodes[to.0 as usize];
@@ -211,6 +232,8 @@ impl Inner {
                     self.send_item(number, side.other(), Item::Reset);
                 }
             }
+            // It was ended on the way: nobody reads what comes behind that, and so it takes up no room.
+            Item::Bytes(_) if connection.from(side).finished => wakers.extend(connection.from(side).writer.take()),
             Item::Bytes(bytes) => {
                 self.trace.absorb(bytes.len() as u64);
                 let pipe = connection.from(side);
@@ -219,9 +242,9 @@ impl Inner {
             }
             Item::End => {
                 let pipe = connection.from(side);
-                pipe.finished = true;
+                let was_known = std::mem::replace(&mut pipe.finished, true);
                 wakers.extend(pipe.reader.take());
-                if standing == Standing::Open {
+                if standing == Standing::Open && !was_known {
                     self.say(to, from, "hears the end of");
                 }
             }
@@ -279,18 +302,7 @@ impl Inner {
 
     /// All connections between two nodes are reset, at both ends.
     fn reset_between(&mut self, one: NodeNumber, other: NodeNumber, wakers: &mut Wakers) {
-        let between = |connection: &Connection| {
-            let nodes = (connection.ends[0].node, connection.ends[1].node);
-            nodes == (one, other) || nodes == (other, one)
-        };
-        let numbers: Vec<u64> = self
-            .connections
-            .open
-            .iter()
-            .filter(|(_, connection)| between(connection))
-            .map(|(number, _)| *number)
-            .collect();
-        for number in numbers {
+        for (number, _) in self.connections.directions(one, other) {
             self.reset_end(number, Side::Connector, wakers);
             self.reset_end(number, Side::Acceptor, wakers);
         }

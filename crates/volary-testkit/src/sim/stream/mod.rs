@@ -4,6 +4,7 @@
 //! holds in its hands.
 
 mod connections;
+mod half;
 mod listener;
 mod pipe;
 
@@ -17,6 +18,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 pub(crate) use connections::Connections;
+pub use half::HalfClose;
 pub use listener::SimListener;
 
 use super::node::Node;
@@ -35,6 +37,8 @@ const LONGEST_PIECE: usize = 4 * 1024;
 /// - Loss is delay. A cut holds up what crosses it, without an error, until it is mended.
 /// - [`reset`](SimStream::reset), [`Sim::reset`](super::Sim::reset) and [`Chaos::resets`](super::Chaos::resets) end it with
 ///   [`ConnectionReset`](io::ErrorKind::ConnectionReset) at both ends.
+/// - [`Sim::half_close`](super::Sim::half_close) and [`Chaos::half_closes`](super::Chaos::half_closes) take one direction away
+///   while the other lives.
 /// - When a node crashes, its peers hear of it late, and not at all while they are cut off from it: their ends are half open.
 /// - Shutting down the writing side gives the other end an end of file; its own bytes still come. Dropping the stream
 ///   closes both, and bytes that come then are answered with a reset.
@@ -117,6 +121,26 @@ impl Node {
     /// node is down.
     pub fn listen(&self, port: u16) -> io::Result<SimListener> {
         SimListener::bind(&self.world, self.number, port)
+    }
+
+    /// How many ends of connections this node holds, those that are being made or wait to be accepted among them. What a
+    /// program should have closed is seen here.
+    ///
+    /// ```
+    /// # use volary_testkit::Sim;
+    /// # Sim::new(1).run(|sim| async move {
+    /// let (a, b) = (sim.node("a"), sim.node("b"));
+    /// let listener = b.listen(80)?;
+    /// let stream = a.connect("b", 80).await?;
+    /// assert_eq!((a.open_connections(), b.open_connections()), (1, 1));
+    /// drop(stream);
+    /// assert_eq!(a.open_connections(), 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn open_connections(&self) -> usize {
+        self.world.inner().connections.held_by(self.number)
     }
 
     /// Connects to a port of another node. Takes a latency there and one back, and as long as a link between the two is cut.
