@@ -97,6 +97,18 @@ fn t5_what_a_node_holds_is_counted_until_it_is_closed() {
         let (_client, _server) = pair(&sim).await;
         b.crash();
         assert_eq!((a.open_connections(), b.open_connections()), (1, 0));
+        // One that never gets there is held by who makes it only.
+        let c = sim.node("c");
+        sim.cut(&a, &c);
+        let mut connecting = Box::pin(a.connect("c", 80));
+        tokio::select! {
+            biased;
+            _ = &mut connecting => unreachable!("it is cut"),
+            () = sim.sleep(SECOND) => {}
+        }
+        assert_eq!((a.open_connections(), c.open_connections()), (2, 0));
+        drop(connecting);
+        assert_eq!((a.open_connections(), c.open_connections()), (1, 0), "it was given up");
     });
 }
 

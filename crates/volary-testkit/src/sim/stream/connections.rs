@@ -57,6 +57,8 @@ pub(super) enum Standing {
 pub(super) struct End {
     pub(super) node: NodeNumber,
     pub(super) standing: Standing,
+    /// A program of the node has it in its hands.
+    pub(super) is_held: bool,
 }
 
 pub(super) struct Connection {
@@ -121,11 +123,8 @@ impl Connections {
 
     /// How many ends of connections a node holds.
     pub(crate) fn held_by(&self, node: NodeNumber) -> usize {
-        let holds = |end: &&End| end.node == node && !matches!(end.standing, Standing::Closed | Standing::Dead);
-        self.open
-            .values()
-            .map(|connection| connection.ends.iter().filter(holds).count())
-            .sum()
+        let ends = self.open.values().flat_map(|connection| &connection.ends);
+        ends.filter(|end| end.node == node && end.is_held).count()
     }
 }
 
@@ -136,12 +135,13 @@ impl Inner {
     /// A new connection whose wish to connect is on its way.
     pub(super) fn begin_connection(&mut self, from: NodeNumber, to: NodeNumber, port: u16) -> u64 {
         let number = self.connections.next_number();
-        let end = |node| End {
+        let end = |node, is_held| End {
             node,
             standing: Standing::Waiting,
+            is_held,
         };
         let connection = Connection {
-            ends: [end(from), end(to)],
+            ends: [end(from, true), end(to, false)],
             pipes: Default::default(),
         };
         self.connections.open.insert(number, connection);
@@ -313,7 +313,9 @@ impl Inner {
         let Some(connection) = self.connections.open.get_mut(&number) else {
             return;
         };
-        let standing = std::mem::replace(&mut connection.end(side).standing, Standing::Closed);
+        let end = connection.end(side);
+        end.is_held = false;
+        let standing = std::mem::replace(&mut end.standing, Standing::Closed);
         let incoming = connection.from(side.other());
         incoming.reader = None;
         match standing {
@@ -357,6 +359,7 @@ impl Inner {
                     continue;
                 }
                 end.standing = Standing::Dead;
+                end.is_held = false;
                 wakers.extend(connection.from(side.other()).reader.take());
                 wakers.extend(connection.from(side).writer.take());
                 // Some of what was sent is on the wire already. What was held up nobody sends again.

@@ -123,8 +123,8 @@ impl Node {
         SimListener::bind(&self.world, self.number, port)
     }
 
-    /// How many ends of connections this node holds, those that are being made or wait to be accepted among them. What a
-    /// program should have closed is seen here.
+    /// How many ends of connections the programs of this node have in their hands: those that they make, have made or have
+    /// accepted, until they are dropped. What should have been closed is seen here.
     ///
     /// ```
     /// # use volary_testkit::Sim;
@@ -132,6 +132,8 @@ impl Node {
     /// let (a, b) = (sim.node("a"), sim.node("b"));
     /// let listener = b.listen(80)?;
     /// let stream = a.connect("b", 80).await?;
+    /// assert_eq!((a.open_connections(), b.open_connections()), (1, 0));
+    /// let accepted = listener.accept().await?;
     /// assert_eq!((a.open_connections(), b.open_connections()), (1, 1));
     /// drop(stream);
     /// assert_eq!(a.open_connections(), 0);
