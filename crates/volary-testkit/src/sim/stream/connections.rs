@@ -12,7 +12,6 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::task::Waker;
-use std::time::Duration;
 
 use super::super::trace::NodeNumber;
 use super::super::world::{Inner, World};
@@ -20,9 +19,6 @@ use super::pipe::{Item, Pipe};
 
 /// How many connections may wait to be accepted; more are refused.
 const BACKLOG: usize = 128;
-/// Within which peers hear of the crash of a node; one in four hears of it only after the longer time.
-const HEARD_SOON: Duration = Duration::from_millis(500);
-const HEARD_LATE: Duration = Duration::from_secs(30);
 
 /// Which end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,7 +58,7 @@ pub(super) struct End {
 }
 
 pub(super) struct Connection {
-    ends: [End; 2],
+    pub(super) ends: [End; 2],
     /// From the connector, and from the acceptor.
     pipes: [Pipe; 2],
 }
@@ -94,7 +90,7 @@ pub(super) struct Listener {
 /// The table of all connections.
 #[derive(Default)]
 pub(crate) struct Connections {
-    open: BTreeMap<u64, Connection>,
+    pub(super) open: BTreeMap<u64, Connection>,
     pub(super) listeners: BTreeMap<(NodeNumber, u16), Listener>,
     next: u64,
 }
@@ -119,12 +115,6 @@ impl Connections {
         let all = self.open.iter();
         all.filter_map(|(number, connection)| Some((*number, side(connection)?)))
             .collect()
-    }
-
-    /// How many ends of connections a node holds.
-    pub(crate) fn held_by(&self, node: NodeNumber) -> usize {
-        let ends = self.open.values().flat_map(|connection| &connection.ends);
-        ends.filter(|end| end.node == node && end.is_held).count()
     }
 }
 
@@ -162,7 +152,7 @@ impl Inner {
     }
 
     /// Sees to it that somebody looks when the next thing of a pipe arrives.
-    fn await_arrival(&mut self, number: u64, side: Side) {
+    pub(super) fn await_arrival(&mut self, number: u64, side: Side) {
         let Some(connection) = self.connections.open.get_mut(&number) else {
             return;
         };
@@ -201,7 +191,7 @@ impl Inner {
         self.forget_if_over(number);
     }
 
-    fn forget_if_over(&mut self, number: u64) {
+    pub(super) fn forget_if_over(&mut self, number: u64) {
         if self.connections.open.get(&number).is_some_and(Connection::is_over) {
             self.connections.open.remove(&number);
         }
@@ -337,51 +327,6 @@ impl Inner {
         if !std::mem::replace(&mut connection.from(side).ended, true) {
             self.send_item(number, side, Item::End);
         }
-    }
-
-    /// A node has died, and its ends of connections with it. Peers hear of it late, and not at all while they are cut off.
-    pub(crate) fn crash_connections(&mut self, node: NodeNumber) -> Vec<Waker> {
-        let mut wakers = Vec::new();
-        self.connections.listeners.retain(|(home, _), listener| {
-            if *home == node {
-                wakers.extend(listener.acceptor.take());
-            }
-            *home != node
-        });
-        let numbers: Vec<u64> = self.connections.open.keys().copied().collect();
-        for number in numbers {
-            for side in [Side::Connector, Side::Acceptor] {
-                let Some(connection) = self.connections.open.get_mut(&number) else {
-                    continue;
-                };
-                let end = connection.end(side);
-                if end.node != node || !matches!(end.standing, Standing::Open | Standing::Waiting) {
-                    continue;
-                }
-                end.standing = Standing::Dead;
-                end.is_held = false;
-                wakers.extend(connection.from(side.other()).reader.take());
-                wakers.extend(connection.from(side).writer.take());
-                // Some of what was sent is on the wire already. What was held up nobody sends again.
-                let pipe = connection.from(side);
-                let kept = if pipe.stalled {
-                    0
-                } else {
-                    self.chance.below(pipe.under_way() as u64 + 1) as usize
-                };
-                pipe.cut_off(kept);
-                let longest = if self.chance.below(4) == 0 {
-                    HEARD_LATE
-                } else {
-                    HEARD_SOON
-                };
-                let heard = self.now + Duration::from_nanos(self.chance.below(longest.as_nanos() as u64));
-                pipe.send(heard, Item::Reset);
-                self.await_arrival(number, side);
-                self.forget_if_over(number);
-            }
-        }
-        wakers
     }
 
     /// A link was mended or a node goes on: what was held up sets out again.

@@ -4,7 +4,9 @@
 //! holds in its hands.
 
 mod connections;
+mod crash;
 mod half;
+mod held;
 mod listener;
 mod pipe;
 
@@ -121,28 +123,6 @@ impl Node {
     /// node is down.
     pub fn listen(&self, port: u16) -> io::Result<SimListener> {
         SimListener::bind(&self.world, self.number, port)
-    }
-
-    /// How many ends of connections the programs of this node have in their hands: those that they make, have made or have
-    /// accepted, until they are dropped. What should have been closed is seen here.
-    ///
-    /// ```
-    /// # use volary_testkit::Sim;
-    /// # Sim::new(1).run(|sim| async move {
-    /// let (a, b) = (sim.node("a"), sim.node("b"));
-    /// let listener = b.listen(80)?;
-    /// let stream = a.connect("b", 80).await?;
-    /// assert_eq!((a.open_connections(), b.open_connections()), (1, 0));
-    /// let accepted = listener.accept().await?;
-    /// assert_eq!((a.open_connections(), b.open_connections()), (1, 1));
-    /// drop(stream);
-    /// assert_eq!(a.open_connections(), 0);
-    /// # Ok::<(), std::io::Error>(())
-    /// # }).unwrap();
-    /// ```
-    #[must_use]
-    pub fn open_connections(&self) -> usize {
-        self.world.inner().connections.held_by(self.number)
     }
 
     /// Connects to a port of another node. Takes a latency there and one back, and as long as a link between the two is cut.
