@@ -119,6 +119,8 @@ pub struct PeerReading {
     pub busy: u64,
     /// Messages that are on their way or wait for a connection.
     pub under_way: u64,
+    /// Asks that have no answer yet, whether their message is under way or has arrived.
+    pub unanswered: u64,
     /// Messages that came from there.
     pub received: u64,
     /// Of these, the ones that were not delivered.
@@ -377,14 +379,15 @@ impl Peer {
 
     pub(crate) fn read(&self) -> PeerReading {
         let count = |counter: &AtomicU64| counter.load(Relaxed);
-        let (connected, under_way) = {
+        let (connected, under_way, unanswered) = {
             let outbound = self.outbound.lock();
-            (outbound.is_connected(), outbound.under_way())
+            (outbound.is_connected(), outbound.under_way(), outbound.unanswered())
         };
         PeerReading {
             node: self.node.clone(),
             connected,
             under_way,
+            unanswered,
             sent: count(&self.counters.sent),
             confirmed: count(&self.counters.confirmed),
             unconfirmed: count(&self.counters.unconfirmed),

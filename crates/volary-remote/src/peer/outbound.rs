@@ -106,6 +106,11 @@ impl Outbound {
         self.ledger.under_way()
     }
 
+    /// How many asks have no answer yet.
+    pub(crate) fn unanswered(&self) -> u64 {
+        self.asks.len() as u64
+    }
+
     /// Whether nothing is on its way, and nobody waits for an answer.
     pub(crate) fn is_settled(&self) -> bool {
         self.ledger.under_way() == 0 && self.asks.is_empty()
