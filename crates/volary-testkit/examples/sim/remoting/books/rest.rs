@@ -53,8 +53,8 @@ impl Life {
             if (0..NODES).all(|node| at(node) != reading.node) {
                 left.push(format!("a stranger is known: {reading:?}"));
             }
-            if reading.known > 0 || reading.under_way > 0 {
-                left.push(format!("actors that nobody refers to, or messages: {reading:?}"));
+            if reading.known + reading.under_way as usize + reading.unanswered as usize > 0 {
+                left.push(format!("actors that nobody refers to, messages or asks: {reading:?}"));
             }
         }
         let waiting = self.remote.inbound_bytes();
