@@ -7,7 +7,7 @@ mod common;
 use std::time::Duration;
 
 use common::place::{MS, Place, options, until};
-use common::{Desk, Echo, Log, Note, desk};
+use common::{Desk, Echo, Log, Nap, Note, desk};
 use serde::{Deserialize, Serialize, Serializer};
 use volary::prelude::*;
 use volary_remote::Remote;
@@ -195,4 +195,25 @@ fn r3_the_same_seed_gives_the_same_run() {
         sim.note(format_args!("{:?} {:?}", one.reading(), other.log.all()));
     });
     assert!(twice.is_ok(), "{:?}", twice.err());
+}
+
+#[test]
+fn r8_asks_are_open_until_they_are_answered_or_given_up() {
+    Sim::check(20, |sim| async move {
+        let (one, _other) = (start(&sim, "one").await, start(&sim, "other").await);
+        let desk: ActorRef<Desk> = one.far("other", "desk");
+        // The message has arrived and is confirmed; its answer is still to come.
+        let asked = desk.clone();
+        sim.node("one")
+            .spawn(async move { assert!(asked.ask(Nap { millis: 1_000 }).await.is_ok()) });
+        sim.sleep(500 * MS).await;
+        assert_eq!((one.reading().under_way, one.reading().open_asks), (0, 1));
+        sim.sleep(1_000 * MS).await;
+        assert_eq!(one.reading().open_asks, 0);
+        // Nobody waits for this one, which is noticed at a heartbeat.
+        let given_up = desk.ask(Nap { millis: 60_000 }).timeout(100 * MS).await;
+        assert!(given_up.is_err());
+        sim.sleep(1_000 * MS).await;
+        assert_eq!(one.reading().open_asks, 0);
+    });
 }

@@ -1,17 +1,23 @@
 //! The first words of a connection: who calls, who answers, and whether they will talk.
 
 use std::io;
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use volary_wire::native::{
     Capabilities, Frame, FrameDecoder, FrameWriter, Hello, Lane, Limits, Refuse, RefuseReason, VERSIONS, Welcome,
 };
 
+use super::within;
 use crate::compression::Compression;
 use crate::peer::Called;
 use crate::shared::Shared;
 use crate::transport::{Connection, Identity};
 use crate::trust::is_itself;
+
+/// How much of what a caller says is heard when it was refused, and for how long.
+const HEARD_OUT: u64 = 1 << 20;
+const HEARD_OUT_FOR: Duration = Duration::from_secs(1);
 
 /// A connection whose other side is known.
 pub(crate) struct Greeting {
@@ -144,7 +150,13 @@ pub(crate) async fn accept(
         Ok(other) => return Err(Ungreeted::Rule(format!("it began with {}", other.kind()))),
         Err(error @ Ungreeted::Tls) => {
             // What is no TLS tells the other side enough.
-            let _ = refuse(&mut connection, RefuseReason::Forbidden, "no TLS is spoken here").await;
+            let _ = refuse(
+                shared,
+                &mut connection,
+                RefuseReason::Forbidden,
+                "no TLS is spoken here",
+            )
+            .await;
             return Err(error);
         }
         Err(error) => return Err(error),
@@ -156,7 +168,7 @@ pub(crate) async fn accept(
         })
         .and_then(|()| admit(hello.node.as_str(), hello.incarnation));
     if let Err((reason, text)) = verdict {
-        refuse(&mut connection, reason, &text).await?;
+        refuse(shared, &mut connection, reason, &text).await?;
         return Err(Ungreeted::WeRefused(text));
     }
     let taken = shared.compressions(hello.node.as_str());
@@ -223,10 +235,24 @@ fn judge(shared: &Shared, hello: &Hello) -> Result<(), (RefuseReason, String)> {
     Ok(())
 }
 
-async fn refuse(connection: &mut Connection, reason: RefuseReason, text: &str) -> Result<(), Ungreeted> {
+/// Says why not, and hears the other side out: to close while words of it are unread would be a reset, which takes back what
+/// it was told.
+async fn refuse(
+    shared: &Shared,
+    connection: &mut Connection,
+    reason: RefuseReason,
+    text: &str,
+) -> Result<(), Ungreeted> {
     let text = text.into();
     say(connection, &Frame::Refuse(Refuse { reason, text })).await?;
     let _ = connection.writer.shutdown().await;
+    let mut words = (&mut connection.reader).take(HEARD_OUT);
+    let _ = within(
+        &shared.system,
+        HEARD_OUT_FOR,
+        tokio::io::copy(&mut words, &mut tokio::io::sink()),
+    )
+    .await;
     Ok(())
 }
 

@@ -8,6 +8,7 @@ use super::choice::Random;
 use super::clock::Clock;
 use super::disk::DiskFault;
 use super::node::Node;
+use super::stream::HalfClose;
 use super::world::World;
 
 /// What kinds of trouble a run may get into, how much of it and when.
@@ -32,6 +33,7 @@ pub struct Chaos {
     pauses: RangeInclusive<u32>,
     drifts: RangeInclusive<u32>,
     resets: RangeInclusive<u32>,
+    half_closes: RangeInclusive<u32>,
     disk_faults: RangeInclusive<u32>,
     bit_rot: RangeInclusive<u32>,
     longest: Duration,
@@ -53,6 +55,7 @@ impl Chaos {
             pauses: 0..=0,
             drifts: 0..=0,
             resets: 0..=0,
+            half_closes: 0..=0,
             disk_faults: 0..=0,
             bit_rot: 0..=0,
             longest: time / 3,
@@ -125,6 +128,18 @@ impl Chaos {
         self
     }
 
+    /// Moments when one direction of all connections between two nodes ends, or is silent from then on, while the other
+    /// lives; see [`HalfClose`].
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let _ = volary_testkit::sim::Chaos::within(Duration::from_secs(5)).half_closes(1..=3);
+    /// ```
+    pub fn half_closes(mut self, count: RangeInclusive<u32>) -> Self {
+        self.half_closes = count;
+        self
+    }
+
     /// Times when the disk of a node does not write, is full, does not sync, or is slow. Never bit rot.
     ///
     /// ```
@@ -162,7 +177,7 @@ impl Chaos {
     /// Draws what will happen to these nodes.
     pub(crate) fn draw(&self, nodes: &[Node], random: &mut Random) -> Vec<Planned> {
         let mut plan = Vec::new();
-        let kinds: [(&RangeInclusive<u32>, Draw); 8] = [
+        let kinds: [(&RangeInclusive<u32>, Draw); 9] = [
             (&self.crashes, |nodes, random| Trouble::Crash(one(nodes, random))),
             (&self.partitions, |nodes, random| {
                 Trouble::Partition((0..nodes).filter(|_| random.chance(0.5)).collect())
@@ -190,6 +205,15 @@ impl Chaos {
             }),
             (&self.bit_rot, |nodes, random| {
                 Trouble::Disk(one(nodes, random), DiskFault::BitRot)
+            }),
+            (&self.half_closes, |nodes, random| {
+                let from = one(nodes, random);
+                let to = (from + 1 + one(nodes.saturating_sub(1), random)) % nodes;
+                let how = match random.below(2) {
+                    0 => HalfClose::Ended,
+                    _ => HalfClose::Silent,
+                };
+                Trouble::HalfClose(from, to, how)
             }),
         ];
         if nodes.is_empty() {
@@ -241,6 +265,7 @@ enum Trouble {
     Pause(usize),
     Drift(usize, i64),
     Reset(usize, usize),
+    HalfClose(usize, usize, HalfClose),
     Disk(usize, DiskFault),
 }
 
@@ -256,6 +281,7 @@ impl Planned {
             Trouble::Cut(from, to) => format!("{} does not reach {}", name(from), name(to)),
             Trouble::Pause(node) => format!("{} stands still", name(node)),
             Trouble::Reset(one, other) => format!("connections of {} and {} are reset", name(one), name(other)),
+            Trouble::HalfClose(from, to, how) => format!("{} to {} is {}", name(from), name(to), half(*how)),
             Trouble::Disk(node, fault) => format!("the disk of {} {fault}", name(node)),
             Trouble::Drift(node, drift) => format!("the clock of {} is off by {drift} ppm", name(node)),
         };
@@ -279,6 +305,7 @@ impl Planned {
             Trouble::Partition(side) => set_partition(nodes, side, true),
             Trouble::Cut(from, to) => set_cut(&nodes[*from], &nodes[*to], true),
             Trouble::Reset(one, other) => reset(&nodes[*one], &nodes[*other]),
+            Trouble::HalfClose(from, to, how) => half_close(&nodes[*from], &nodes[*to], *how),
             Trouble::Disk(node, fault) => nodes[*node].disk().suffer(*fault),
         }
     }
@@ -294,7 +321,7 @@ impl Planned {
             Trouble::Drift(node, _) => nodes[*node].set_clock(Clock::true_time()),
             Trouble::Partition(side) => set_partition(nodes, side, false),
             Trouble::Cut(from, to) => set_cut(&nodes[*from], &nodes[*to], false),
-            Trouble::Reset(..) => {}
+            Trouble::Reset(..) | Trouble::HalfClose(..) => {}
             Trouble::Disk(node, fault) => nodes[*node].disk().recover(*fault),
         }
     }
@@ -314,6 +341,20 @@ pub(crate) fn reset(one: &Node, other: &Node) {
     let name = other.name();
     one.note(format_args!("loses its connections with {name}"));
     one.world.reset_streams(one.number, other.number);
+}
+
+fn half(how: HalfClose) -> &'static str {
+    match how {
+        HalfClose::Ended => "ended",
+        HalfClose::Silent => "silent",
+    }
+}
+
+/// Takes one direction of all connections between two nodes away.
+pub(crate) fn half_close(from: &Node, to: &Node, how: HalfClose) {
+    let (name, how_it_is) = (to.name(), half(how));
+    from.note(format_args!("is {how_it_is} on its connections to {name}"));
+    from.world.inner().half_close(from.number, to.number, how);
 }
 
 pub(crate) fn set_cut(from: &Node, to: &Node, cut: bool) {

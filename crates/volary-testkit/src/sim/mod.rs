@@ -78,7 +78,7 @@ pub use disk::{DiskFault, SimDisk};
 pub(crate) use env::short;
 pub use network::Link;
 pub use node::Node;
-pub use stream::{SimListener, SimReadHalf, SimStream, SimWriteHalf};
+pub use stream::{HalfClose, SimListener, SimReadHalf, SimStream, SimWriteHalf};
 #[cfg(feature = "remote")]
 pub use transport::SimTransport;
 pub use wire::Wire;
@@ -442,6 +442,14 @@ impl Sim {
     /// ```
     pub fn reset(&self, one: &Node, other: &Node) {
         chaos::reset(one, other);
+    }
+
+    /// Takes the direction from one node to another away, of all connections there are between them. The other direction
+    /// lives, and so do connections that are made later.
+    ///
+    /// See [`HalfClose`] for an example.
+    pub fn half_close(&self, from: &Node, to: &Node, how: HalfClose) {
+        chaos::half_close(from, to, how);
     }
 
     /// A way for messages from a node to the actor at a path of another.

@@ -1,4 +1,4 @@
-//! The actors of the scenario: clerks write to each other and hire mortals, who speak to whoever watches them, and end.
+//! Clerks write to each other, ask each other, and hire mortals for each other, whom they watch.
 #![expect(clippy::too_many_arguments, reason = "each is a field of a message")]
 
 use std::collections::BTreeMap;
@@ -9,11 +9,12 @@ use volary::prelude::*;
 use volary::{ActorId, Address};
 use volary_remote::Remote;
 
-use super::books::Paper;
+use super::books::{Paper, Question};
+use super::mortal::{Appear, Mortal};
 use super::{CLERKS, NODES, at};
 
 /// Larger than the chunks that the scenario sets.
-const LARGE: u64 = 5_000;
+pub(super) const LARGE: u64 = 5_000;
 
 pub(super) struct Clerk {
     pub(super) node: usize,
@@ -54,7 +55,7 @@ impl Clerk {
     }
 
     #[message(remote = "sim.Letter", codec = postcard, derive(Serialize, Deserialize))]
-    async fn letter(
+    pub(super) async fn letter(
         &mut self,
         id: u64,
         from: String,
@@ -74,7 +75,7 @@ impl Clerk {
 
     /// Lets somebody live here who speaks to `watcher`.
     #[message(remote = "sim.Hire", codec = postcard, derive(Serialize, Deserialize))]
-    async fn hire(
+    pub(super) async fn hire(
         &mut self,
         id: u64,
         from: String,
@@ -91,13 +92,17 @@ impl Clerk {
                 self.met = Some((watcher.clone(), watcher_node, watcher_life));
             }
             books.arrived(self.life, id, &from, &me, number);
-            books.next_id()
+            let mortal = books.somebody();
+            books.starts(mortal, self.life);
+            mortal
         };
         let words = ctx.random() % 12;
-        let paper = self.paper.clone();
+        let (life, paper) = (self.life, self.paper.clone());
         let made = ctx.spawn_child(move || Mortal {
             mortal,
+            life,
             watcher: watcher.clone(),
+            watcher_node,
             watcher_life,
             words,
             paper: paper.clone(),
@@ -108,7 +113,14 @@ impl Clerk {
     }
 
     #[message(remote = "sim.Present", codec = postcard, derive(Serialize, Deserialize))]
-    fn present(&mut self, id: u64, mortal: u64, who: ActorRef<Mortal>, life: usize, ctx: &mut Context<Self>) {
+    pub(super) fn present(
+        &mut self,
+        id: u64,
+        mortal: u64,
+        who: ActorRef<Mortal>,
+        life: usize,
+        ctx: &mut Context<Self>,
+    ) {
         self.hears(id, mortal, 1, life);
         let me = self.name();
         self.paper.open().watches(self.life, &me, mortal);
@@ -117,7 +129,7 @@ impl Clerk {
     }
 
     #[message(remote = "sim.Word", codec = postcard, derive(Serialize, Deserialize))]
-    fn word(
+    pub(super) fn word(
         &mut self,
         id: u64,
         mortal: u64,
@@ -160,14 +172,12 @@ impl Clerk {
         format!("n{}/{}", self.node, self.number)
     }
 
-    /// A clerk of another node, and its name.
-    /// A clerk of another node, and its name.
     #[actor(skip)]
-    fn somebody(&self, ctx: &Context<Self>) -> Option<(ActorRef<Clerk>, String)> {
-        let node = (self.node + 1 + ctx.random() as usize % (NODES - 1)) % NODES;
-        self.somebody_at(node, ctx)
+    fn another_node(&self, ctx: &Context<Self>) -> usize {
+        (self.node + 1 + ctx.random() as usize % (NODES - 1)) % NODES
     }
 
+    /// A clerk of another node, and its name.
     #[actor(skip)]
     fn somebody_at(&self, node: usize, ctx: &Context<Self>) -> Option<(ActorRef<Clerk>, String)> {
         let number = ctx.random() as usize % CLERKS;
@@ -177,12 +187,12 @@ impl Clerk {
     }
 
     #[actor(skip)]
-    fn letter_to(&self, to: &str, ctx: &Context<Self>) -> Letter {
+    fn letter_to(&self, node: usize, to: &str, ctx: &Context<Self>) -> Letter {
         let from = format!("{} of life {}", self.name(), self.life);
         let mut books = self.paper.open();
         let large = ctx.random().is_multiple_of(12);
         Letter {
-            id: books.next_id(),
+            id: books.write(self.life, node),
             number: books.next_number(&from, to),
             from,
             nap: if ctx.random().is_multiple_of(8) {
@@ -196,25 +206,31 @@ impl Clerk {
 
     #[actor(skip)]
     fn write(&self, ctx: &Context<Self>) {
-        if let Some((peer, to)) = self.somebody(ctx) {
-            let _ = peer.tell(self.letter_to(&to, ctx)); // given back: counted by nobody
+        let node = self.another_node(ctx);
+        if let Some((peer, to)) = self.somebody_at(node, ctx) {
+            let letter = self.letter_to(node, &to, ctx);
+            self.paper.tell(&peer, letter.id, letter);
         }
     }
 
     #[actor(skip)]
     fn inquire(&self, ctx: &Context<Self>) {
-        let Some((peer, to)) = self.somebody(ctx) else { return };
+        let node = self.another_node(ctx);
+        let Some((peer, to)) = self.somebody_at(node, ctx) else {
+            return;
+        };
         let patience = Duration::from_millis(50 + ctx.random() % 3_000);
         // Tasks begin in any order, so each is a sender of its own.
-        let mut letter = self.letter_to(&to, ctx);
+        let mut letter = self.letter_to(node, &to, ctx);
         letter.from = format!("{} asks {}", self.name(), letter.id);
-        let (paper, life, system) = (self.paper.clone(), self.life, ctx.system().clone());
-        paper.open().asked(life);
-        let deadline = system.now() + patience;
-        ctx.spawn(async move {
-            let _ = peer.ask(letter).timeout(patience).await;
-            paper.open().ask_ended(life, system.now().since(deadline));
-        });
+        let question = Question {
+            life: self.life,
+            id: letter.id,
+            number: letter.number,
+            message: letter,
+            patience,
+        };
+        ctx.spawn(self.paper.clone().ask(ctx.system().clone(), peer, question));
     }
 
     #[actor(skip)]
@@ -226,14 +242,15 @@ impl Clerk {
             .filter(|node| *node != self.node && *node != watcher_node)
             .collect();
         let other = others.get(ctx.random() as usize % others.len().max(1)).copied();
-        let Some((peer, to)) = other.and_then(|node| self.somebody_at(node, ctx)) else {
+        let Some(node) = other else { return };
+        let Some((peer, to)) = self.somebody_at(node, ctx) else {
             return;
         };
         let from = format!("{} of life {}", self.name(), self.life);
         let hire = {
             let mut books = self.paper.open();
             Hire {
-                id: books.next_id(),
+                id: books.write(self.life, node),
                 number: books.next_number(&from, &to),
                 from,
                 watcher,
@@ -241,51 +258,6 @@ impl Clerk {
                 watcher_life,
             }
         };
-        let _ = peer.tell(hire);
-    }
-}
-
-pub(super) struct Mortal {
-    mortal: u64,
-    watcher: ActorRef<Clerk>,
-    watcher_life: usize,
-    words: u64,
-    paper: Paper,
-}
-
-#[actor]
-impl Mortal {
-    async fn appear(&mut self, ctx: &mut Context<Self>) {
-        let id = self.paper.open().next_id();
-        let _ = self.watcher.tell(Present {
-            id,
-            mortal: self.mortal,
-            who: ctx.me(),
-            life: self.watcher_life,
-        });
-        for number in 0..self.words {
-            ctx.sleep(Duration::from_millis(ctx.random() % 600)).await;
-            self.say(number + 2, ctx);
-        }
-        // Some wait for the end of the trouble, so that only that of their node can be their own.
-        while ctx.random().is_multiple_of(2) && !self.paper.open().quiet {
-            ctx.sleep(Duration::from_secs(1)).await;
-        }
-        self.say(self.words + 2, ctx);
-        ctx.stop();
-    }
-
-    #[actor(skip)]
-    fn say(&self, number: u64, ctx: &Context<Self>) {
-        let id = self.paper.open().next_id();
-        let large = ctx.random().is_multiple_of(4);
-        let _ = self.watcher.tell(Word {
-            id,
-            mortal: self.mortal,
-            number,
-            life: self.watcher_life,
-            who: ctx.me(),
-            padding: vec![3; if large { LARGE } else { 4 } as usize],
-        });
+        self.paper.tell(&peer, hire.id, hire);
     }
 }

@@ -12,7 +12,6 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::task::Waker;
-use std::time::Duration;
 
 use super::super::trace::NodeNumber;
 use super::super::world::{Inner, World};
@@ -20,9 +19,6 @@ use super::pipe::{Item, Pipe};
 
 /// How many connections may wait to be accepted; more are refused.
 const BACKLOG: usize = 128;
-/// Within which peers hear of the crash of a node; one in four hears of it only after the longer time.
-const HEARD_SOON: Duration = Duration::from_millis(500);
-const HEARD_LATE: Duration = Duration::from_secs(30);
 
 /// Which end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,10 +53,12 @@ pub(super) enum Standing {
 pub(super) struct End {
     pub(super) node: NodeNumber,
     pub(super) standing: Standing,
+    /// A program of the node has it in its hands.
+    pub(super) is_held: bool,
 }
 
 pub(super) struct Connection {
-    ends: [End; 2],
+    pub(super) ends: [End; 2],
     /// From the connector, and from the acceptor.
     pipes: [Pipe; 2],
 }
@@ -92,7 +90,7 @@ pub(super) struct Listener {
 /// The table of all connections.
 #[derive(Default)]
 pub(crate) struct Connections {
-    open: BTreeMap<u64, Connection>,
+    pub(super) open: BTreeMap<u64, Connection>,
     pub(super) listeners: BTreeMap<(NodeNumber, u16), Listener>,
     next: u64,
 }
@@ -106,6 +104,18 @@ impl Connections {
     pub(super) fn get(&mut self, number: u64) -> Option<&mut Connection> {
         self.open.get_mut(&number)
     }
+
+    /// The sides from which one node writes to another.
+    pub(super) fn directions(&self, from: NodeNumber, to: NodeNumber) -> Vec<(u64, Side)> {
+        let side = |connection: &Connection| match (connection.ends[0].node, connection.ends[1].node) {
+            nodes if nodes == (from, to) => Some(Side::Connector),
+            nodes if nodes == (to, from) => Some(Side::Acceptor),
+            _ => None,
+        };
+        let all = self.open.iter();
+        all.filter_map(|(number, connection)| Some((*number, side(connection)?)))
+            .collect()
+    }
 }
 
 /// Those to be woken when the lock is let go.
@@ -115,12 +125,13 @@ impl Inner {
     /// A new connection whose wish to connect is on its way.
     pub(super) fn begin_connection(&mut self, from: NodeNumber, to: NodeNumber, port: u16) -> u64 {
         let number = self.connections.next_number();
-        let end = |node| End {
+        let end = |node, is_held| End {
             node,
             standing: Standing::Waiting,
+            is_held,
         };
         let connection = Connection {
-            ends: [end(from), end(to)],
+            ends: [end(from, true), end(to, false)],
             pipes: Default::default(),
         };
         self.connections.open.insert(number, connection);
@@ -141,12 +152,12 @@ impl Inner {
     }
 
     /// Sees to it that somebody looks when the next thing of a pipe arrives.
-    fn await_arrival(&mut self, number: u64, side: Side) {
+    pub(super) fn await_arrival(&mut self, number: u64, side: Side) {
         let Some(connection) = self.connections.open.get_mut(&number) else {
             return;
         };
         let pipe = connection.from(side);
-        let Some(at) = pipe.next_arrival().filter(|_| !pipe.stalled) else {
+        let Some(at) = pipe.next_arrival().filter(|_| !pipe.stalled && !pipe.silent) else {
             return;
         };
         if pipe.awaited.is_some_and(|awaited| awaited <= at) {
@@ -165,7 +176,7 @@ impl Inner {
             };
             let (from, to) = (connection.end(side).node, connection.end(side.other()).node);
             let pipe = connection.from(side);
-            if pipe.next_arrival().is_none_or(|at| at > now) {
+            if pipe.silent || pipe.next_arrival().is_none_or(|at| at > now) {
                 break;
             }
             let node = &self.nodes[to.0 as usize];
@@ -180,7 +191,7 @@ impl Inner {
         self.forget_if_over(number);
     }
 
-    fn forget_if_over(&mut self, number: u64) {
+    pub(super) fn forget_if_over(&mut self, number: u64) {
         if self.connections.open.get(&number).is_some_and(Connection::is_over) {
             self.connections.open.remove(&number);
         }
@@ -211,6 +222,8 @@ impl Inner {
                     self.send_item(number, side.other(), Item::Reset);
                 }
             }
+            // It was ended on the way: nobody reads what comes behind that, and so it takes up no room.
+            Item::Bytes(_) if connection.from(side).finished => wakers.extend(connection.from(side).writer.take()),
             Item::Bytes(bytes) => {
                 self.trace.absorb(bytes.len() as u64);
                 let pipe = connection.from(side);
@@ -219,9 +232,9 @@ impl Inner {
             }
             Item::End => {
                 let pipe = connection.from(side);
-                pipe.finished = true;
+                let was_known = std::mem::replace(&mut pipe.finished, true);
                 wakers.extend(pipe.reader.take());
-                if standing == Standing::Open {
+                if standing == Standing::Open && !was_known {
                     self.say(to, from, "hears the end of");
                 }
             }
@@ -279,18 +292,7 @@ impl Inner {
 
     /// All connections between two nodes are reset, at both ends.
     fn reset_between(&mut self, one: NodeNumber, other: NodeNumber, wakers: &mut Wakers) {
-        let between = |connection: &Connection| {
-            let nodes = (connection.ends[0].node, connection.ends[1].node);
-            nodes == (one, other) || nodes == (other, one)
-        };
-        let numbers: Vec<u64> = self
-            .connections
-            .open
-            .iter()
-            .filter(|(_, connection)| between(connection))
-            .map(|(number, _)| *number)
-            .collect();
-        for number in numbers {
+        for (number, _) in self.connections.directions(one, other) {
             self.reset_end(number, Side::Connector, wakers);
             self.reset_end(number, Side::Acceptor, wakers);
         }
@@ -301,7 +303,9 @@ impl Inner {
         let Some(connection) = self.connections.open.get_mut(&number) else {
             return;
         };
-        let standing = std::mem::replace(&mut connection.end(side).standing, Standing::Closed);
+        let end = connection.end(side);
+        end.is_held = false;
+        let standing = std::mem::replace(&mut end.standing, Standing::Closed);
         let incoming = connection.from(side.other());
         incoming.reader = None;
         match standing {
@@ -323,50 +327,6 @@ impl Inner {
         if !std::mem::replace(&mut connection.from(side).ended, true) {
             self.send_item(number, side, Item::End);
         }
-    }
-
-    /// A node has died, and its ends of connections with it. Peers hear of it late, and not at all while they are cut off.
-    pub(crate) fn crash_connections(&mut self, node: NodeNumber) -> Vec<Waker> {
-        let mut wakers = Vec::new();
-        self.connections.listeners.retain(|(home, _), listener| {
-            if *home == node {
-                wakers.extend(listener.acceptor.take());
-            }
-            *home != node
-        });
-        let numbers: Vec<u64> = self.connections.open.keys().copied().collect();
-        for number in numbers {
-            for side in [Side::Connector, Side::Acceptor] {
-                let Some(connection) = self.connections.open.get_mut(&number) else {
-                    continue;
-                };
-                let end = connection.end(side);
-                if end.node != node || !matches!(end.standing, Standing::Open | Standing::Waiting) {
-                    continue;
-                }
-                end.standing = Standing::Dead;
-                wakers.extend(connection.from(side.other()).reader.take());
-                wakers.extend(connection.from(side).writer.take());
-                // Some of what was sent is on the wire already. What was held up nobody sends again.
-                let pipe = connection.from(side);
-                let kept = if pipe.stalled {
-                    0
-                } else {
-                    self.chance.below(pipe.under_way() as u64 + 1) as usize
-                };
-                pipe.cut_off(kept);
-                let longest = if self.chance.below(4) == 0 {
-                    HEARD_LATE
-                } else {
-                    HEARD_SOON
-                };
-                let heard = self.now + Duration::from_nanos(self.chance.below(longest.as_nanos() as u64));
-                pipe.send(heard, Item::Reset);
-                self.await_arrival(number, side);
-                self.forget_if_over(number);
-            }
-        }
-        wakers
     }
 
     /// A link was mended or a node goes on: what was held up sets out again.

@@ -127,7 +127,10 @@ impl SimListener {
             return Poll::Pending;
         };
         let peer = match inner.connections.get(number) {
-            Some(connection) => connection.end(Side::Connector).node,
+            Some(connection) => {
+                connection.end(Side::Acceptor).is_held = true;
+                connection.end(Side::Connector).node
+            }
             None => self.node,
         };
         inner.say(self.node, peer, "accepts");

@@ -4,6 +4,9 @@
 //! holds in its hands.
 
 mod connections;
+mod crash;
+mod half;
+mod held;
 mod listener;
 mod pipe;
 
@@ -17,6 +20,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 pub(crate) use connections::Connections;
+pub use half::HalfClose;
 pub use listener::SimListener;
 
 use super::node::Node;
@@ -35,6 +39,8 @@ const LONGEST_PIECE: usize = 4 * 1024;
 /// - Loss is delay. A cut holds up what crosses it, without an error, until it is mended.
 /// - [`reset`](SimStream::reset), [`Sim::reset`](super::Sim::reset) and [`Chaos::resets`](super::Chaos::resets) end it with
 ///   [`ConnectionReset`](io::ErrorKind::ConnectionReset) at both ends.
+/// - [`Sim::half_close`](super::Sim::half_close) and [`Chaos::half_closes`](super::Chaos::half_closes) take one direction away
+///   while the other lives.
 /// - When a node crashes, its peers hear of it late, and not at all while they are cut off from it: their ends are half open.
 /// - Shutting down the writing side gives the other end an end of file; its own bytes still come. Dropping the stream
 ///   closes both, and bytes that come then are answered with a reset.

@@ -36,6 +36,8 @@ pub(super) struct Pipe {
     pub(super) awaited: Option<Duration>,
     /// What comes is held up: the link is cut, or the receiver stands still.
     pub(super) stalled: bool,
+    /// What comes never arrives, and nobody is told.
+    pub(super) silent: bool,
     /// What has arrived and was not read.
     arrived: VecDeque<u8>,
     /// The end has been sent.

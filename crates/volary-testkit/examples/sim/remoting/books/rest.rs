@@ -1,0 +1,75 @@
+//! What is still open, and what must be left when nothing is: no more than the nodes themselves.
+
+use super::super::{ACTORS, NODES, at};
+use super::Books;
+use super::life::Life;
+
+impl Books {
+    /// What is still open, of those who live.
+    pub(in super::super) fn unfinished(&self) -> Option<String> {
+        for (at, life) in self.living() {
+            for (what, begun) in [("asks", &life.asks), ("operations", &life.operations)] {
+                if begun.begun != begun.ended {
+                    return Some(format!(
+                        "life {at}: {} of {} {what} have ended",
+                        begun.ended, begun.begun
+                    ));
+                }
+            }
+            if let Some(reading) = life.remote.peers().into_iter().find(|peer| peer.under_way > 0) {
+                return Some(format!("life {at}: messages are under way for ever: {reading:?}"));
+            }
+        }
+        self.stopped_in_vain().or_else(|| self.watched_in_vain())
+    }
+
+    fn watched_in_vain(&self) -> Option<String> {
+        let mut watches = self.watches.iter();
+        let ((life, name, who), _) =
+            watches.find(|((life, ..), watched)| !self.lives[*life].over && !watched.given_up && !watched.ended)?;
+        Some(format!("{name} of life {life} never hears of the end of {who}"))
+    }
+
+    /// True when everything has come to rest.
+    pub(in super::super) fn check_at_rest(&mut self) {
+        let wrong: Vec<String> = self
+            .living()
+            .flat_map(|(at, life)| {
+                life.left()
+                    .into_iter()
+                    .map(move |what| format!("life {at} at rest: {what}"))
+            })
+            .collect();
+        self.wrong.extend(wrong);
+    }
+}
+
+impl Life {
+    /// What a node keeps that it should not.
+    fn left(&self) -> Vec<String> {
+        let mut left: Vec<String> = self.uncounted().into_iter().collect();
+        let readings = self.remote.peers();
+        for reading in &readings {
+            if (0..NODES).all(|node| at(node) != reading.node) {
+                left.push(format!("a stranger is known: {reading:?}"));
+            }
+            if reading.known + reading.under_way as usize + reading.open_asks > 0 {
+                left.push(format!("actors that nobody refers to, messages or asks: {reading:?}"));
+            }
+        }
+        let waiting = self.remote.inbound_bytes();
+        if waiting > 0 {
+            left.push(format!("{waiting} bytes wait in mailboxes"));
+        }
+        let actors = self.system.metrics().actors;
+        if actors != ACTORS {
+            left.push(format!("{actors} actors live here, and not {ACTORS}"));
+        }
+        let connected = readings.iter().filter(|reading| reading.connected).count();
+        let open = self.machine.open_connections();
+        if open != connected {
+            left.push(format!("{open} connections are open for {connected} peers"));
+        }
+        left
+    }
+}
