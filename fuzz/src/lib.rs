@@ -1,13 +1,43 @@
 //! What the fuzz targets share.
 #![forbid(unsafe_code)]
 
+mod desk;
+mod node;
+mod stranger;
+
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use bytes::{Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
-use volary_wire::{Codec, CodecId};
 use volary_wire::native::{Frame, FrameDecoder, FrameWriter, Limits};
+use volary_wire::{Codec, CodecId};
+
+pub use desk::{Desk, InCbor, InJson, InPostcard, InProto, Introduction, Settled};
+pub use node::Node;
+pub use stranger::Stranger;
+
+/// What nodes ask of each other. Those from `stop` on change who lives there.
+pub const OPERATIONS: [&str; 18] = [
+    "lookup",
+    "kinds",
+    "kind",
+    "parent",
+    "children",
+    "status",
+    "stash",
+    "dependencies",
+    "passivation",
+    "actor-metrics",
+    "node-metrics",
+    "stop",
+    "drain",
+    "kill",
+    "restart",
+    "reinstate",
+    "passivate",
+    "spawn",
+];
 
 /// A frame of this kind around a body.
 pub fn framed(kind: u8, flags: u8, body: &[u8]) -> Vec<u8> {

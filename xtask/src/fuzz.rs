@@ -91,3 +91,29 @@ fn ensure_installed() -> Outcome {
             .to_owned(),
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A target that starts from less than this starts from nothing.
+    const SEEDS: usize = 5;
+
+    #[test]
+    fn every_target_is_built_and_has_seeds() {
+        let root = workspace::root().join("fuzz");
+        let manifest = fs::read_to_string(root.join("Cargo.toml")).expect("it is committed");
+        let targets = targets().expect("they are committed");
+        assert!(!targets.is_empty());
+        for target in targets {
+            let built = format!("path = \"fuzz_targets/{target}.rs\"");
+            assert!(manifest.contains(&built), "{target} is not in the manifest");
+            let seeds = fs::read_dir(root.join("seeds").join(&target)).into_iter().flatten();
+            let filled = seeds
+                .flatten()
+                .filter(|seed| seed.metadata().is_ok_and(|about| about.len() > 0))
+                .count();
+            assert!(filled >= SEEDS, "{target} has {filled} seeds that say something");
+        }
+    }
+}

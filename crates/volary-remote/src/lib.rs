@@ -39,3 +39,13 @@ pub use peer::PeerReading;
 pub use remote::Remote;
 pub use transport_actor::{Connect, Peers, RemoteEnvelope, SendRemote, TransportActor, Undelivered};
 pub use trust::{PeerIdentity, Right, Rights};
+
+/// What the fuzz targets need and users do not.
+#[cfg(feature = "tls")]
+#[doc(hidden)]
+pub mod __private {
+    /// The names in a certificate, as they are read once it was verified.
+    pub fn certificate_names(certificate: &[u8]) -> Vec<String> {
+        crate::transport::names_of(certificate)
+    }
+}

@@ -10,8 +10,8 @@
 //!
 //! Names, units and attributes are those of GoAkt where it has the same figure: `actor.system`, `actor.kind`, and with
 //! [`Otel::per_actor`] also `actor.name` and `actor.address`. What GoAkt has and this has not: `actor.uptime` and
-//! `actor.last.received.duration`, which would have to be written down with every message or in every actor. What can
-//! fall is a gauge here; GoAkt calls everything a counter.
+//! `actor.last.received.duration`, which would take a look at the clock with every spawn and every message. What can fall
+//! is a gauge here; GoAkt calls everything a counter.
 //!
 //! ```
 //! use opentelemetry::trace::TracerProvider;

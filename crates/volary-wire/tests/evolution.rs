@@ -2,8 +2,12 @@
 #![cfg(all(feature = "proto", feature = "json", feature = "cbor", feature = "postcard"))]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use std::collections::BTreeMap;
+
 use bytes::{Bytes, BytesMut};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use volary_wire::codec::MAX_DEPTH;
 use volary_wire::{Cbor, Codec, CodecId, DecodeError, Json, Postcard, Proto};
 
 /// The first version.
@@ -162,6 +166,80 @@ fn s20_depth_is_limited() {
     assert!(<Cbor as Codec<Nested>>::decode(deep.into()).is_err());
     let shallow = [vec![0x81; 30], vec![0x80]].concat();
     assert!(<Cbor as Codec<Nested>>::decode(shallow.into()).is_ok());
+}
+
+/// Each way in which a type can hold itself, at a byte for each level.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Node {
+    next: Option<Box<Node>>,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+enum Chain {
+    #[default]
+    End,
+    Newtype(Box<Chain>),
+    Tuple(Box<Chain>, ()),
+    Struct {
+        next: Box<Chain>,
+    },
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Keyed(BTreeMap<(), Keyed>);
+
+#[test]
+fn s20_depth_is_limited_in_postcard_too() {
+    fn reads<T: Serialize + DeserializeOwned>(level: u8, depth: usize) -> bool {
+        let bytes = [vec![level; depth], vec![0]].concat();
+        <Postcard as Codec<T>>::decode(bytes.into()).is_ok()
+    }
+    type Reads = fn(u8, usize) -> bool;
+    let all: [(Reads, u8); 6] = [
+        (reads::<Nested>, 1),
+        (reads::<Node>, 1),
+        (reads::<Keyed>, 1),
+        (reads::<Chain>, 1),
+        (reads::<Chain>, 2),
+        (reads::<Chain>, 3),
+    ];
+    for (reads, level) in all {
+        // The last level holds no further one.
+        assert!(reads(level, MAX_DEPTH - 1));
+        assert!(!reads(level, MAX_DEPTH));
+        assert!(!reads(level, 1_000_000));
+    }
+}
+
+#[test]
+fn r2_in_postcard_everything_is_read_as_it_was_written() {
+    type All = (
+        (bool, i8, i16, i32, i64, i128),
+        (u8, u16, u32, u64, u128, f32, f64),
+        (char, String, Vec<u8>, (), [u16; 3], Option<(u8, Box<str>)>),
+        BTreeMap<String, Vec<Option<u32>>>,
+        Result<u8, String>,
+    );
+    let value: All = (
+        (true, -1, i16::MIN, i32::MIN, i64::MIN, i128::MIN),
+        (255, u16::MAX, u32::MAX, u64::MAX, u128::MAX, 1.5, -2.5),
+        (
+            'ü',
+            "für".to_owned(),
+            vec![0, 255],
+            (),
+            [1, 2, 3],
+            Some((7, "x".into())),
+        ),
+        BTreeMap::from([("a".to_owned(), vec![None, Some(1)]), (String::new(), Vec::new())]),
+        Err("no".to_owned()),
+    );
+    let read: All = crossed::<Postcard, _, _>(&value).unwrap();
+    assert_eq!(read, value);
+    // Many beside each other are not deep.
+    let wide = vec![Some(vec![1_u8]); 10_000];
+    let read: Vec<Option<Vec<u8>>> = crossed::<Postcard, _, _>(&wide).unwrap();
+    assert_eq!(read, wide);
 }
 
 #[test]

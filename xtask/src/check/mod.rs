@@ -1,5 +1,6 @@
 //! `check`: everything that must hold before a change is merged, cheapest first; the first failure ends it.
 
+mod book;
 mod features;
 mod files;
 mod laws;
@@ -23,6 +24,13 @@ type Check = fn() -> Outcome;
 const STEPS: &[(&str, Check)] = &[
     ("format", format),
     ("files", || timed("files", "no local paths, no giants", files::check)),
+    ("book", || {
+        timed(
+            "book",
+            "every chapter in the summary, and its programs run",
+            book::check,
+        )
+    }),
     ("laws", || {
         timed("laws", "unsafe in its places, the environment injected", laws::check)
     }),

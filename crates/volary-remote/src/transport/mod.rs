@@ -22,6 +22,8 @@ pub(crate) use identity::host_of;
 pub use memory::Memory;
 pub use tcp::Tcp;
 #[cfg(feature = "tls")]
+pub(crate) use tls::names_of;
+#[cfg(feature = "tls")]
 pub use tls::{CertificateError, CertificateSource, Tls, TlsError};
 
 /// A future in a box.

@@ -4,12 +4,13 @@ use bytes::{BufMut, Bytes, BytesMut};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Codec, CodecId, DecodeError, EncodeError};
+use super::{Codec, CodecId, DecodeError, EncodeError, MAX_DEPTH, depth};
 
 /// Postcard, for everything that serde serializes without asking what comes next: the most compact of the four.
 ///
 /// Nothing in it says which field is which, so both sides must have the same type to the letter: a field added, removed
-/// or moved is a new message with a new name. Bytes behind the value are an error, so that most mistakes show.
+/// or moved is a new message with a new name. Bytes behind the value are an error, so that most mistakes show. Options,
+/// sequences, maps and enums inside each other are read to a depth of [`MAX_DEPTH`].
 ///
 /// ```
 /// use bytes::BytesMut;
@@ -34,13 +35,15 @@ impl<T: Serialize + DeserializeOwned> Codec<T> for Postcard {
     }
 
     fn decode(bytes: Bytes) -> Result<T, DecodeError> {
-        match postcard::take_from_bytes(&bytes) {
-            Ok((value, [])) => Ok(value),
-            Ok((_, more)) => {
-                let cause = format!("{} bytes too many", more.len());
+        let unreadable = |error| DecodeError::new::<T>(CodecId::POSTCARD, error);
+        let mut from = postcard::Deserializer::from_bytes(&bytes);
+        let value = depth::read(&mut from, MAX_DEPTH).map_err(unreadable)?;
+        match from.finalize().map_err(unreadable)?.len() {
+            0 => Ok(value),
+            more => {
+                let cause = format!("{more} bytes too many");
                 Err(DecodeError::new::<T>(CodecId::POSTCARD, cause))
             }
-            Err(error) => Err(DecodeError::new::<T>(CodecId::POSTCARD, error)),
         }
     }
 }

@@ -21,6 +21,7 @@ use volary_core::ActorSystem;
 
 pub use certificates::{CertificateError, CertificateSource};
 pub use error::TlsError;
+pub(crate) use names::of as names_of;
 
 use super::{BoxFuture, Connection, Identity, Listener, Tcp, Transport, host_of};
 use certificates::Configured;
@@ -188,7 +189,7 @@ impl Transport for Tls {
 
 /// Never absent: someone without a certificate is someone without a name.
 fn identity(chain: Option<&[CertificateDer<'_>]>) -> Identity {
-    let names = chain.and_then(<[_]>::first).map(|own| names::of(own));
+    let names = chain.and_then(<[_]>::first).map(|own| names_of(own));
     Identity::new(names.unwrap_or_default())
 }
 

@@ -13,7 +13,7 @@ const IP_ADDRESS: u8 = 0x87;
 const ALTERNATIVE_NAMES: [u8; 3] = [0x55, 0x1d, 0x11];
 
 /// What can be read of them; none from what is no certificate.
-pub(super) fn of(certificate: &[u8]) -> Vec<String> {
+pub(crate) fn of(certificate: &[u8]) -> Vec<String> {
     alternative_names(certificate)
         .map(|names| Elements(names).filter_map(|(tag, value)| name(tag, value)).collect())
         .unwrap_or_default()
