@@ -31,7 +31,9 @@ pub(crate) struct Directory {
     shelves: [Mutex<Shelf>; SHELVES],
 }
 
+/// On lines of its own: makers of actors on two threads use two of them.
 #[derive(Default)]
+#[repr(align(128))]
 struct Shelf {
     places: Vec<Place>,
     free: Vec<u32>,

@@ -383,6 +383,10 @@ impl Host {
 
     /// Runs `f` while every `ReplyTo` dropped on this thread ends its ask in the given way.
     pub(crate) fn with_ending<R>(&self, ending: Ending, f: impl FnOnce() -> R) -> R {
+        // What holds anyway, and most often: there is nothing to be said.
+        if matches!(ending, Ending::NoReply) && self.ending.borrow().is_none() {
+            return f();
+        }
         let before = self.ending.replace(Some(ending));
         let result = f();
         self.ending.replace(before);

@@ -86,8 +86,7 @@ pub(crate) struct SystemCore {
     pub(super) dead_letter_log: super::reports::RateLimit,
     pub(super) pinned: Mutex<Vec<Arc<Elastic>>>,
     pub(super) driver: Mutex<Option<Arc<dyn Driver>>>,
-    /// Blocks that mailboxes hold.
-    blocks: AtomicU64,
+    blocks: Blocks,
     /// What a drain takes at least, if a signal began the stop; nanoseconds.
     least_drain: AtomicU64,
     around: Around,
@@ -103,6 +102,11 @@ pub(crate) struct SystemCore {
     ask_patience: u64,
     high_water: u64,
 }
+
+/// Blocks that mailboxes hold. On a line of its own: what lies around it is read for every message.
+#[derive(Default)]
+#[repr(align(128))]
+struct Blocks(AtomicU64);
 
 #[derive(Clone)]
 pub(super) struct Guardians {
@@ -233,7 +237,7 @@ impl SystemCore {
             dead_letter_log: super::reports::RateLimit::new(parts.settings.dead_letter_log()),
             pinned: Mutex::new(Vec::new()),
             driver: Mutex::new(None),
-            blocks: AtomicU64::new(0),
+            blocks: Blocks::default(),
             least_drain: AtomicU64::new(0),
             around: parts.around,
             abroad: OnceLock::new(),
@@ -311,24 +315,24 @@ impl SystemCore {
 
     /// Grants a block to a mailbox, within the budget.
     pub(crate) fn take_block(&self) -> bool {
-        if self.blocks.fetch_add(1, Relaxed) < self.block_limit {
+        if self.blocks.0.fetch_add(1, Relaxed) < self.block_limit {
             return true;
         }
-        self.blocks.fetch_sub(1, Relaxed);
+        self.blocks.0.fetch_sub(1, Relaxed);
         false
     }
 
     /// Takes a block for something that no budget applies to.
     pub(crate) fn take_block_unasked(&self) {
-        self.blocks.fetch_add(1, Relaxed);
+        self.blocks.0.fetch_add(1, Relaxed);
     }
 
     pub(crate) fn give_block(&self) {
-        self.blocks.fetch_sub(1, Relaxed);
+        self.blocks.0.fetch_sub(1, Relaxed);
     }
 
     pub(crate) fn blocks(&self) -> u64 {
-        self.blocks.load(Relaxed)
+        self.blocks.0.load(Relaxed)
     }
 
     /// Queues a scheduled actor with its dispatcher.
