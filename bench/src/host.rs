@@ -1,6 +1,7 @@
 //! The tokio runtimes the tokio-based peers run on. A slot says where an
 //! actor or task is wanted; which runtime that is depends on the workload:
 //! one with two workers (nearly always), one thread, or two separate threads.
+//! The same for all of them, as actix has as many arbiters as it is faster with.
 
 use std::future::Future;
 
@@ -9,8 +10,20 @@ use tokio::task::JoinHandle;
 
 use crate::contender::Case;
 
-/// How many worker threads the shared runtime has.
-const WORKERS: usize = 2;
+/// How many worker threads the shared runtime has: the faster of one and two,
+/// as measured (`BENCH_WORKERS` overrides the choice, to check it).
+fn workers(workload: &str) -> usize {
+    if let Ok(forced) = std::env::var("BENCH_WORKERS") {
+        return forced.parse().expect("a number of workers");
+    }
+    match workload {
+        // The echo server has a thread, too.
+        "io-handler" | "io-handler/timer" => 1,
+        // Where one waits for the other, they wait least on one thread.
+        "tell/bounded" => 1,
+        _ => 2,
+    }
+}
 
 /// One or two runtimes, chosen by the workload.
 pub struct Host {
@@ -25,7 +38,7 @@ impl Host {
             "ask/cross-thread" => vec![lone_thread(), lone_thread()],
             _ => vec![keep(
                 Builder::new_multi_thread()
-                    .worker_threads(WORKERS)
+                    .worker_threads(workers(&case.workload))
                     .enable_all()
                     .build()
                     .expect("tokio runtime"),

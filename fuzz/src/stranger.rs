@@ -28,6 +28,7 @@ impl Stranger {
                     lane: Lane::Control,
                     capabilities: Vec::new(),
                     compressions: Vec::new(),
+                    called: Vec::new(),
                 }))
                 .await;
             let welcome = stranger.hear().await;

@@ -165,8 +165,8 @@ impl Remote {
     }
 
     /// How many connections of others ended before their handshake was over, since the start: they said what no node
-    /// says, or nothing in time; they were of another version or cluster, meant another system, or had no certificate that counts; they were not
-    /// allowed; or there were too many at a time. Calls of two nodes that cross are not among them.
+    /// says, or nothing in time; they were of another version or cluster, meant another system, or had no certificate that
+    /// counts; they were not allowed; or there were too many at a time. Calls of two nodes that cross are not among them.
     ///
     /// If it grows, somebody calls who should not, or is set up wrongly; the log says who and why.
     ///

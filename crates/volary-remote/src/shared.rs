@@ -344,6 +344,7 @@ impl Shared {
         let mut called = None;
         // Calls have crossed: nothing is wrong, and the other one is taken.
         let mut has_crossed = false;
+        let mut unheard = None;
         let accepted = async {
             let connection = self.transport.accepted(connection).await?;
             let admit = |node: &str, incarnation| {
@@ -355,7 +356,7 @@ impl Shared {
                 called = Some((peer, epoch));
                 Ok(())
             };
-            link::accept(&self, connection, admit).await
+            link::accept(&self, connection, admit, &mut unheard).await
         };
         let accepted = link::within(&self.system, self.options.connect_timeout, accepted);
         let Some(accepted) = self.closing.or(accepted).await else {
@@ -382,6 +383,9 @@ impl Shared {
         }
         if let Some((peer, _)) = called {
             peer.expected.fetch_sub(1, AcqRel);
+        }
+        if let Some(connection) = unheard {
+            self.closing.or(link::hear_out(&self, connection)).await;
         }
     }
 

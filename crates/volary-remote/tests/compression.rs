@@ -235,7 +235,7 @@ async fn call_and_send(network: &Memory, other: &Node, compression: Compression,
         lane: Lane::Control,
         capabilities: Vec::new(),
         compressions: vec![compression.name().into()],
-        called: None,
+        called: Vec::new(),
     });
     let mut out = BytesMut::new();
     FrameWriter::new(&mut out).frame(&hello).unwrap();

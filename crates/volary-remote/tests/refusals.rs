@@ -20,7 +20,7 @@ fn words() -> BytesMut {
         lane: Lane::Control,
         capabilities: Vec::new(),
         compressions: Vec::new(),
-        called: None,
+        called: Vec::new(),
     };
     let mut words = BytesMut::new();
     FrameWriter::new(&mut words).frame(&Frame::Hello(hello)).unwrap();

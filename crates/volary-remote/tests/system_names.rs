@@ -117,14 +117,17 @@ async fn r5_a_system_of_another_name_refuses_and_both_sides_say_so() {
 async fn r5_a_caller_is_taken_if_it_means_this_system_or_does_not_say() {
     journal();
     let node = Node::start("one", builder()).await;
-    for (called, is_taken) in [
-        (Some("other"), false),
-        (Some("One"), false),
-        (Some("one"), true),
-        (None, true),
-    ] {
+    let cases: [(&[&str], bool); 6] = [
+        (&["other"], false),
+        (&["One"], false),
+        (&["other", "another"], false),
+        (&["one"], true),
+        (&["other", "one"], true),
+        (&[], true),
+    ];
+    for (called, is_taken) in cases {
         let mut hello = introduction("127.0.0.1:9", 7);
-        hello.called = called.map(Into::into);
+        hello.called = called.iter().map(|name| (*name).into()).collect();
         let mut peer = Stranger::introduce(&node, hello).await;
         let answer = soon("an answer", peer.hear()).await;
         match (&answer, is_taken) {
@@ -133,7 +136,7 @@ async fn r5_a_caller_is_taken_if_it_means_this_system_or_does_not_say() {
             _ => panic!("{called:?}: {answer:?}"),
         }
     }
-    assert_eq!(node.remote.refused_connections(), 2);
+    assert_eq!(node.remote.refused_connections(), 3);
     node.system.stop().await.unwrap();
 }
 

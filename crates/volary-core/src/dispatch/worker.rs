@@ -4,10 +4,10 @@
 //! and the timers are the caller's own. Each poll runs a bounded number of turns, so that other
 //! tasks on the same runtime have theirs.
 //!
-//! Order of looking: the slot of the actor that was made ready last (warm in the cache, for a
-//! bounded number of times in a row), the youngest of those who never had a turn (likewise), the own
-//! ring, the global queue, the rings of others. Now and then the global queue comes first, so that
-//! nothing in it starves.
+//! Order of looking: the slot of the actor that was made ready last (warm in the cache) and the
+//! youngest of those who have handled nothing yet, for a bounded number of times in a row; then
+//! whoever waits longest, in the own ring or among the young; the global queue; the rings and the young
+//! of others. Now and then the global queue comes first, so that nothing in it starves.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -32,10 +32,8 @@ const TURNS_PER_POLL: u32 = 256;
 const TIME_PER_POLL: Duration = Duration::from_millis(1);
 /// Every so many turns the worker looks at the clock.
 const LOOK_AT_CLOCK: u32 = 16;
-/// How often in a row the last-in slot may come first.
-const LAST_IN_RUN: u32 = 16;
-/// How often in a row those who never had a turn may come before those who had.
-const YOUNG_RUN: u32 = 64;
+/// How often in a row the last-in slot and the young may come first.
+const RUN: u32 = 16;
 /// How often the global queue comes first.
 const GLOBAL_EVERY: u32 = 61;
 /// Rounds of searching before a worker sleeps; the later ones last longer.
@@ -49,8 +47,10 @@ pub(crate) struct Local {
     pub(crate) pool: Arc<Pool>,
     pub(crate) index: usize,
     tick: Cell<u32>,
-    last_in_run: Cell<u32>,
-    young_run: Cell<u32>,
+    /// Turns given since those who wait longest had one.
+    passed_over: Cell<u32>,
+    /// Whether the young come before the ring among these.
+    young_first: Cell<bool>,
     searching: Cell<bool>,
     sleeping: Cell<bool>,
     /// The last turn ended with its budget, not its mail.
@@ -75,8 +75,8 @@ impl Worker {
                 pool,
                 index,
                 tick: Cell::new(0),
-                last_in_run: Cell::new(0),
-                young_run: Cell::new(0),
+                passed_over: Cell::new(0),
+                young_first: Cell::new(false),
                 searching: Cell::new(false),
                 sleeping: Cell::new(false),
                 yielded: Cell::new(false),
@@ -220,27 +220,22 @@ impl Local {
             return Some(ready);
         }
         let seat = &self.pool.seats[self.index];
-        let run = self.last_in_run.get();
-        if run < LAST_IN_RUN
-            && let Some(ready) = self.take_last_in()
+        let passed_over = self.passed_over.get();
+        if passed_over < RUN
+            && let Some(ready) = self.take_last_in().or_else(|| seat.young.youngest())
         {
-            self.last_in_run.set(run + 1);
+            self.passed_over.set(passed_over + 1);
             return Some(ready);
         }
-        self.last_in_run.set(0);
-        let run = self.young_run.get();
-        if run < YOUNG_RUN
-            && let Some(ready) = seat.young.youngest()
-        {
-            self.young_run.set(run + 1);
-            return Some(ready);
-        }
-        self.young_run.set(0);
-        seat.ring
-            .pop()
-            .or_else(|| self.take_last_in())
-            .or_else(|| seat.young.youngest())
-            .or_else(|| self.pop_global())
+        self.passed_over.set(0);
+        // The oldest of the young waits as those in the ring do.
+        let young_first = !self.young_first.get();
+        self.young_first.set(young_first);
+        let waiting = match young_first {
+            true => seat.young.oldest().or_else(|| seat.ring.pop()),
+            false => seat.ring.pop().or_else(|| seat.young.oldest()),
+        };
+        waiting.or_else(|| self.take_last_in()).or_else(|| self.pop_global())
     }
 
     #[inline]

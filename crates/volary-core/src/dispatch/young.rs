@@ -1,4 +1,4 @@
-//! The actors that a worker has made ready and that have never handled anything, the youngest first.
+//! The actors that a worker has made ready and that have handled nothing yet, the youngest first.
 //!
 //! An actor that spawns others, which spawn others, grows a tree. Run in the order in which they became ready, all of a
 //! level are alive at once, and each is cold when its turn comes. The youngest first, a worker goes down to the leaves,
@@ -54,7 +54,7 @@ impl Young {
         self.take(VecDeque::pop_back)
     }
 
-    /// For thieves.
+    /// For thieves, and now and then for its worker, so that none waits for ever.
     pub(crate) fn oldest(&self) -> Option<Ready> {
         self.take(VecDeque::pop_front)
     }

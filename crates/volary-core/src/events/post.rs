@@ -16,7 +16,7 @@ use crate::cell::state::DEAD;
 use crate::cell::{Arrival, Header, Membership, Parcel, post_parcel};
 use crate::dispatch::Step;
 use crate::mailbox::Envelope;
-use crate::reference::{ActorId, Recipient, depart, envelope_from_here};
+use crate::reference::{ActorId, Recipient, depart, envelope_from_here, untimed};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 use crate::sync::{Guard, Mutex};
 use crate::tree::Path;
@@ -218,7 +218,9 @@ impl<E: Event + Message> Member<E> for Post<E> {
         let Some(post) = self.me.upgrade() else { return false };
         let mut envelope = envelope_from_here(cell);
         // Events are the runtime's voice, and tell of layers too: what these say to them would be heard by them again.
-        if self.topic.is_some() && depart(cell, &mut envelope, event.event()).is_err() {
+        if self.topic.is_none() {
+            envelope = untimed(envelope);
+        } else if depart(cell, &mut envelope, event.event()).is_err() {
             cell.system().count_refused();
             return false;
         }

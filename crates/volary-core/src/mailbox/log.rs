@@ -490,7 +490,7 @@ impl Log {
         Marks::of(self.word.load(Relaxed))
     }
 
-    /// Layers look at what writers write. Called before anybody can write, as the next.
+    /// Somebody looks at everything that writers write. Called before anybody can write, as the next.
     pub(crate) fn look_at_writers(&self) {
         self.word.fetch_or(SEEN, Relaxed);
     }

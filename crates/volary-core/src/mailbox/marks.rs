@@ -2,9 +2,9 @@
 
 /// The mailbox has a rule of its own; ask it first.
 pub(super) const GUARDED: u64 = 1 << 19;
-/// Layers look at what is written.
+/// Somebody looks at everything that is written: layers, or the meter in a simulation.
 pub(super) const SEEN: u64 = 1 << 20;
-/// The meter looks at one in so many. Nothing that who writes must know of every message.
+/// One in so many of what is written is measured. Senders ask for this only when they look up.
 pub(super) const METERED: u64 = 1 << 21;
 /// Where somebody other than who writes looks at what is written, or has to be asked.
 const MARKS: u64 = GUARDED | SEEN;
@@ -32,7 +32,7 @@ impl Marks {
         self.0 & GUARDED != 0
     }
 
-    /// Whether layers look at what is written.
+    /// Whether somebody looks at everything that is written.
     #[inline]
     pub(crate) fn is_seen(self) -> bool {
         self.0 & SEEN != 0

@@ -100,6 +100,31 @@ pub(super) fn see_off<M: Message>(cell: &Header, envelope: &mut Envelope, messag
     Ok(())
 }
 
+/// Completes the envelope of a message that is posted for somebody who is not here, such as a schedule's. Where threads
+/// count it is counted now, as others are when their envelope is made; in a simulation it is when it is seen off.
+pub(crate) fn counted(cell: &Header, envelope: Envelope) -> Envelope {
+    if cell.log.is_metered() {
+        stamped(cell, envelope)
+    } else {
+        envelope
+    }
+}
+
+/// The envelope of what is not measured, such as an event: without the time, should it have been chosen.
+pub(crate) fn untimed(mut envelope: Envelope) -> Envelope {
+    match envelope.carried {
+        Some(carried) if carried.time().is_some() => envelope.carried = None,
+        Some(_) => {
+            if let Some(mut carried) = envelope.take_carried() {
+                carried.sent_at = None;
+                envelope.carried = Some(Freight::boxed(carried));
+            }
+        }
+        None => {}
+    }
+    envelope
+}
+
 /// Completes the envelope of a message that nobody sends, such as a timer's: it is measured, and layers hear of it when
 /// it arrives.
 pub(crate) fn stamped(cell: &Header, mut envelope: Envelope) -> Envelope {

@@ -36,7 +36,7 @@ pub use ask::{Ask, AskFuture};
 pub use batch::AskAll;
 pub(crate) use batch::settle;
 pub use cycle::Cycle;
-pub(crate) use departure::{carrying, depart, stamped};
+pub(crate) use departure::{carrying, counted, depart, stamped, untimed};
 pub use errors::{AskError, RemoteError, SendError, SpawnError, TellAllError, TellError};
 pub use id::ActorId;
 pub(crate) use post::{envelope_from_here, offer, post, post_exempt, post_unbounded};

@@ -111,8 +111,8 @@ fn refused<M>(mut envelope: Envelope, written: Result<(), (Refusal, M)>) -> Resu
     written
 }
 
-/// Queues a message that carries something, or that somebody looks at, or into a mailbox with a rule of its own. Apart, so that the way of most
-/// messages stays short.
+/// Queues a message that carries something, or that somebody looks at, or into a mailbox with a rule of its own. Apart, so
+/// that the way of most messages stays short.
 #[inline(never)]
 fn post_guarded<M: Message>(
     cell: &Header,

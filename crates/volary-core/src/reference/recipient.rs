@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use super::actor_ref::{ActorRef, tell};
 use super::ask::Ask;
+use super::departure::untimed;
 use super::errors::TellError;
 use super::id::ActorId;
 use super::post::{envelope_from_here, post, post_unbounded};
@@ -87,7 +88,7 @@ impl<M: Message> Recipient<M> {
 
     /// The same for a message that no bound applies to.
     pub(crate) fn deliver_exempt(&self, message: M) {
-        let envelope = envelope_from_here(&self.cell);
+        let envelope = untimed(envelope_from_here(&self.cell));
         match post_unbounded(&self.cell, self.table, envelope, message) {
             Ok(()) if self.cell.state.mail() => self.cell.schedule(),
             Ok(()) => {}

@@ -18,7 +18,7 @@ use crate::cell::{Relay, relay_table};
 use crate::dispatch::{Ending, Host, contain};
 use crate::events::DeadReason;
 use crate::mailbox::{Envelope, MessageTable, Refusal};
-use crate::reference::{Accepts, ActorRef, AskError, ReplyTo, Target, carrying, offer};
+use crate::reference::{Accepts, ActorRef, AskError, ReplyTo, Target, carrying, counted, offer};
 
 /// Types a reference to a router: an `ActorRef<Routed<T, S>>` takes what a [`Router<T, S>`](super::Router) takes, and
 /// can be watched, named and stopped like every other. Messages take the way through the router's own actor.
@@ -111,6 +111,7 @@ impl<T: Target, S: super::plan::Routing> Head<T, S> {
                 reply: slot,
                 ..Envelope::OUTSIDE
             });
+            let letter = counted(routee.cell(), letter);
             offer(routee.cell(), routee.table_for::<M>(), letter, message)
                 .inspect_err(|_| *reply = slot.map(|slot| ReplyTo::from_slot(Some(slot))))
         };

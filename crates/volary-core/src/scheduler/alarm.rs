@@ -27,7 +27,7 @@ use crate::cell::Header;
 use crate::dispatch::contain;
 use crate::events::DeadReason;
 use crate::mailbox::{Envelope, Refusal};
-use crate::reference::post;
+use crate::reference::{counted, post};
 use crate::sync::Mutex;
 use crate::sync::atomic::AtomicU32;
 use crate::system::SystemCore;
@@ -242,7 +242,7 @@ impl<M: Message, A: Aim> Alarm<M, A> {
             Some(baggage) => envelope.carry(Some(Box::new(Carried::new(baggage.clone())))),
             None => envelope,
         };
-        match post(cell, table, envelope, message) {
+        match post(cell, table, counted(cell, envelope), message) {
             Ok(()) => {
                 if cell.state.mail() {
                     cell.schedule();

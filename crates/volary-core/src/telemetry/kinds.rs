@@ -1,4 +1,4 @@
-//! The figures of each type of actor, found without a lock by whoever has something to count.
+//! The figures of each type of actor, found without a lock by whoever has something to count again.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -88,5 +88,60 @@ impl Kinds {
     pub(super) fn all<R>(&self, read: impl Fn(&'static str, &Figures) -> R) -> Vec<R> {
         let kinds = self.by_name.lock();
         kinds.iter().map(|(name, figures)| read(name, figures)).collect()
+    }
+}
+
+#[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
+mod tests {
+    use super::*;
+    use crate::sync::atomic::Ordering::Relaxed;
+
+    fn count(kinds: &Kinds, name: &'static str) {
+        kinds.with(name, |figures| {
+            figures.taken_by_ended.fetch_add(1, Relaxed);
+        });
+    }
+
+    fn read(kinds: &Kinds) -> Vec<(&'static str, u64)> {
+        kinds.all(|name, figures| (name, figures.taken_by_ended.load(Relaxed)))
+    }
+
+    fn leaked(name: &str) -> &'static str {
+        Box::leak(name.into())
+    }
+
+    #[test]
+    fn a_name_that_lies_in_two_places_has_one_set_of_figures() {
+        let kinds = Kinds::new();
+        for name in [leaked("Account"), leaked("Account"), leaked("Room"), leaked("Acc")] {
+            count(&kinds, name);
+        }
+        assert_eq!(read(&kinds), [("Acc", 1), ("Account", 2), ("Room", 1)]);
+    }
+
+    #[test]
+    fn parts_of_one_text_are_told_apart() {
+        let kinds = Kinds::new();
+        let text = leaked("Accountant");
+        for name in [text, &text[..7], &text[..7]] {
+            count(&kinds, name);
+        }
+        assert_eq!(read(&kinds), [("Account", 2), ("Accountant", 1)]);
+    }
+
+    #[test]
+    fn beyond_so_many_names_all_are_counted_together_and_none_is_lost() {
+        let kinds = Kinds::new();
+        let names: Vec<&'static str> = (0..3 * KINDS).map(|n| leaked(&format!("Kind{n}"))).collect();
+        for _ in 0..2 {
+            names.iter().for_each(|name| count(&kinds, name));
+        }
+        let read = read(&kinds);
+        assert_eq!(read.iter().map(|(_, count)| count).sum::<u64>(), 6 * KINDS as u64);
+        assert_eq!(read.len(), KINDS + 1);
+        assert!(
+            read.iter().all(|(name, count)| *count == 2 || *name == OTHERS),
+            "{read:?}"
+        );
     }
 }

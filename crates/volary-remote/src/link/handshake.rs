@@ -97,7 +97,7 @@ pub(crate) async fn greet(
         lane: Lane::Control,
         capabilities: Capabilities::all().names(),
         compressions: offered.iter().map(|one| one.name().into()).collect(),
-        called: called.only().map(Into::into),
+        called: called.names(),
     });
     let said = say(&mut connection, &hello).await;
     let mut decoder = FrameDecoder::new(first_words());
@@ -110,7 +110,7 @@ pub(crate) async fn greet(
         Frame::Welcome(welcome) => {
             decoder.set_limits(Limits::default());
             is_itself(connection.identity.as_ref(), welcome.node.as_str()).map_err(Ungreeted::WeRefused)?;
-            // It has heard so, unless it is of a version that does not listen to that, or there are several names.
+            // It has heard so, unless it does not listen to that, or there are too many names.
             called.check(welcome.system.as_str()).map_err(Ungreeted::WeRefused)?;
             let chosen = welcome.compression.as_ref().map(|name| {
                 let chosen = offered.iter().find(|one| one.name() == name.as_str());
@@ -138,11 +138,13 @@ pub(crate) async fn greet(
     }
 }
 
-/// Hears who calls on a connection that was accepted, and answers if `admit` does not say why not.
+/// Hears who calls on a connection that was accepted, and answers if `admit` does not say why not. A connection that was
+/// refused is left in `unheard`: the other side may have said more, see `hear_out`.
 pub(crate) async fn accept(
     shared: &Shared,
     mut connection: Connection,
     admit: impl FnOnce(&str, u64) -> Result<(), (RefuseReason, String)>,
+    unheard: &mut Option<Connection>,
 ) -> Result<Greeting, Ungreeted> {
     let mut decoder = FrameDecoder::new(first_words());
     let hello = match hear(&mut connection, &mut decoder).await {
@@ -150,13 +152,8 @@ pub(crate) async fn accept(
         Ok(other) => return Err(Ungreeted::Rule(format!("it began with {}", other.kind()))),
         Err(error @ Ungreeted::Tls) => {
             // What is no TLS tells the other side enough.
-            let _ = refuse(
-                shared,
-                &mut connection,
-                RefuseReason::Forbidden,
-                "no TLS is spoken here",
-            )
-            .await;
+            let _ = refuse(&mut connection, RefuseReason::Forbidden, "no TLS is spoken here").await;
+            *unheard = Some(connection);
             return Err(error);
         }
         Err(error) => return Err(error),
@@ -168,7 +165,8 @@ pub(crate) async fn accept(
         })
         .and_then(|()| admit(hello.node.as_str(), hello.incarnation));
     if let Err((reason, text)) = verdict {
-        refuse(shared, &mut connection, reason, &text).await?;
+        refuse(&mut connection, reason, &text).await?;
+        *unheard = Some(connection);
         return Err(Ungreeted::WeRefused(text));
     }
     let taken = shared.compressions(hello.node.as_str());
@@ -218,10 +216,9 @@ fn judge(shared: &Shared, hello: &Hello) -> Result<(), (RefuseReason, String)> {
         ));
     }
     let name = shared.system.name();
-    if let Some(called) = &hello.called
-        && called.as_str() != name
-    {
-        let text = format!("this is the system {name:?}, not {:?}", called.as_str());
+    if !hello.called.is_empty() && hello.called.iter().all(|called| called.as_str() != name) {
+        let called: Vec<String> = hello.called.iter().map(|one| format!("{:?}", one.as_str())).collect();
+        let text = format!("this is the system {name:?}, not {}", called.join(" or "));
         return Err((RefuseReason::Node, text));
     }
     if hello.lane != Lane::Control {
@@ -235,16 +232,15 @@ fn judge(shared: &Shared, hello: &Hello) -> Result<(), (RefuseReason, String)> {
     Ok(())
 }
 
-/// Says why not, and hears the other side out: to close while words of it are unread would be a reset, which takes back what
-/// it was told.
-async fn refuse(
-    shared: &Shared,
-    connection: &mut Connection,
-    reason: RefuseReason,
-    text: &str,
-) -> Result<(), Ungreeted> {
+/// Says why not.
+async fn refuse(connection: &mut Connection, reason: RefuseReason, text: &str) -> Result<(), Ungreeted> {
     let text = text.into();
-    say(connection, &Frame::Refuse(Refuse { reason, text })).await?;
+    say(connection, &Frame::Refuse(Refuse { reason, text })).await
+}
+
+/// Hears out the other side, which was refused: to close while words of it are unread would be a reset, which takes back
+/// what it was told.
+pub(crate) async fn hear_out(shared: &Shared, mut connection: Connection) {
     let _ = connection.writer.shutdown().await;
     let mut words = (&mut connection.reader).take(HEARD_OUT);
     let _ = within(
@@ -253,7 +249,6 @@ async fn refuse(
         tokio::io::copy(&mut words, &mut tokio::io::sink()),
     )
     .await;
-    Ok(())
 }
 
 /// Whoever is not known yet may not say much.

@@ -19,7 +19,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 pub(crate) use dial::dial;
-pub(crate) use handshake::{Caller, Greeting, accept};
+pub(crate) use handshake::{Caller, Greeting, accept, hear_out};
 pub(crate) use inbox::UNIT;
 pub(crate) use until::{Closing, contained, within};
 

@@ -4,22 +4,26 @@
 //! addresses here say is right is not spoken to. Where one is, or where the node has called by itself, only those who
 //! have another are not there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use volary_core::foreign::StandIn;
+use volary_wire::native::Text;
 
 use super::{Lost, Peer};
+
+/// More names than anybody needs for one node, and fewer than a handshake takes.
+const MOST: usize = 8;
 
 /// The names that the system of a peer may have; any, if there are none.
 pub(crate) struct Called(BTreeSet<String>);
 
 impl Called {
-    /// The name, if there is one only.
-    pub(crate) fn only(&self) -> Option<&str> {
-        match self.0.first() {
-            Some(name) if self.0.len() == 1 => Some(name),
-            _ => None,
+    /// The names as the other side is told; none, if they are more than it may be told.
+    pub(crate) fn names(&self) -> Vec<Text> {
+        if self.0.len() > MOST {
+            return Vec::new();
         }
+        self.0.iter().map(|name| name.as_str().into()).collect()
     }
 
     /// Whether a system of this name is meant.
@@ -49,13 +53,16 @@ impl Peer {
     }
 
     /// There is a connection, and these are not at its other end; nor does what has waited for them go there.
-    pub(super) fn lose_strangers(&self, strangers: &[StandIn], mut lost: Vec<Lost>, system: &str) {
+    pub(super) fn lose_strangers(&self, strangers: &[StandIn], lost: Vec<Lost>, system: &str) {
+        let mut by_receiver: BTreeMap<_, Vec<Lost>> = BTreeMap::new();
+        for lost in lost {
+            by_receiver.entry(lost.receiver).or_default().push(lost);
+        }
         for stranger in strangers {
             let address = stranger.address();
             let called = address.system();
             self.shared.report_misnamed(&self.node, called, system);
-            let (theirs, others) = lost.into_iter().partition(|lost| lost.receiver == stranger.id());
-            lost = others;
+            let theirs = by_receiver.remove(&stranger.id()).unwrap_or_default();
             self.report_because(theirs, &why(called, system));
             stranger.end();
         }
@@ -76,10 +83,15 @@ mod tests {
     }
 
     #[test]
-    fn r5_a_name_is_said_if_there_is_one_only() {
-        assert_eq!(called(&["shop"]).only(), Some("shop"));
-        assert_eq!(called(&["shop", "bank"]).only(), None);
-        assert_eq!(called(&[]).only(), None);
+    fn r5_all_names_are_said_unless_they_are_too_many() {
+        assert_eq!(called(&["shop"]).names(), ["shop".into()]);
+        assert_eq!(called(&["shop", "bank"]).names(), ["bank".into(), "shop".into()]);
+        assert!(called(&[]).names().is_empty());
+        assert!(
+            called(&["a", "b", "c", "d", "e", "f", "g", "h", "i"])
+                .names()
+                .is_empty()
+        );
     }
 
     #[test]

@@ -128,8 +128,11 @@ impl Peer {
             let system = system.to_owned();
             let outlet = Arc::new(Misnamed::new(self, address, &system));
             let stand_in = self.shared.system.stand_in(address.clone(), outlet)?;
-            known.insert(text, stand_in.clone());
+            let crowded = known.insert(text, stand_in.clone());
             drop(known);
+            if crowded {
+                self.sweep();
+            }
             self.shared.report_misnamed(&self.node, address.system(), &system);
             return Some(stand_in);
         }

@@ -55,7 +55,8 @@ pub struct PeerReading {
     pub busy: u64,
     /// Messages that are on their way or wait for a connection.
     pub under_way: u64,
-    /// Bytes that are kept for it: of messages until they are confirmed, and of all that is not written yet.
+    /// Bytes that count against the limit of what may wait for it: those of messages until they are confirmed, or of all
+    /// that is not written yet if that is more.
     pub kept_bytes: usize,
     /// Asks that it has not answered yet.
     pub open_asks: usize,

@@ -33,7 +33,7 @@ pub fn introduction(node: &str, incarnation: u64) -> Hello {
         lane: Lane::Control,
         capabilities: Vec::new(),
         compressions: Vec::new(),
-        called: None,
+        called: Vec::new(),
     }
 }
 

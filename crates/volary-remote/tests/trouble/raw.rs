@@ -23,7 +23,7 @@ pub(crate) fn hello(node: &str, versions: (u16, u16), incarnation: u64) -> Frame
         lane: Lane::Control,
         capabilities: Vec::new(),
         compressions: Vec::new(),
-        called: None,
+        called: Vec::new(),
     })
 }
 

@@ -1,8 +1,8 @@
 //! A bound on how deep a value may be nested, for formats whose readers have none.
 //!
 //! A type that holds itself is as deep as the sender likes, at a byte for each level; reading it takes stack for each,
-//! and a stack that is full ends the process. Every way to hold oneself leads through an option, a sequence, a map or an
-//! enum, so these are counted. All else is passed on as it is.
+//! and a stack that is full ends the process. A type with derived traits holds itself through an option, a sequence, a map
+//! or an enum, so these are counted. All else is passed on as it is: who writes `Deserialize` by hand bounds it by hand.
 
 use std::fmt;
 

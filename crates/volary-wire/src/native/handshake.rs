@@ -28,7 +28,7 @@ const MAX_LIST: usize = 64;
 ///     lane: Lane::Control,
 ///     capabilities: Capabilities::all().names(),
 ///     compressions: vec!["zstd".into()],
-///     called: Some("shop".into()),
+///     called: vec!["shop".into()],
 /// };
 /// # let _ = hello;
 /// ```
@@ -51,7 +51,7 @@ pub struct Hello {
     /// The compressions that it offers, the best first.
     pub compressions: Vec<Text>,
     /// The name of the system that it means to speak with, if it knows one.
-    pub called: Option<Text>,
+    pub called: Vec<Text>,
 }
 
 /// Who was called, and what was chosen.
@@ -214,7 +214,7 @@ pub(super) fn write_hello(out: &mut BytesMut, hello: &Hello) {
     field(out, LANE, &[lane, index]);
     list(out, CAPABILITY, &hello.capabilities);
     list(out, COMPRESSION, &hello.compressions);
-    list(out, CALLED, hello.called.as_slice());
+    list(out, CALLED, &hello.called);
 }
 
 pub(super) fn write_welcome(out: &mut BytesMut, welcome: &Welcome) {
@@ -269,7 +269,7 @@ struct Fields {
     lane: Option<Lane>,
     capabilities: Vec<Text>,
     compressions: Vec<Text>,
-    called: Option<Text>,
+    called: Vec<Text>,
 }
 
 impl Fields {
@@ -296,7 +296,7 @@ impl Fields {
                 }
                 CAPABILITY => one_more(from, &mut fields.capabilities, rest(&mut value, limits, "capability")?)?,
                 COMPRESSION => one_more(from, &mut fields.compressions, rest(&mut value, limits, "compression")?)?,
-                CALLED => once(from, &mut fields.called, rest(&mut value, limits, "called")?, tag)?,
+                CALLED => one_more(from, &mut fields.called, rest(&mut value, limits, "called")?)?,
                 _ => continue,
             }
             value.end()?;

@@ -73,7 +73,7 @@ pub fn frames() -> Vec<(&'static str, Frame)> {
                 lane: Lane::Ordinary(2),
                 capabilities: vec!["chunks".into(), "watch".into()],
                 compressions: vec!["zstd".into(), "lz4".into()],
-                called: None,
+                called: Vec::new(),
             }),
         ),
         (
@@ -87,7 +87,7 @@ pub fn frames() -> Vec<(&'static str, Frame)> {
                 lane: Lane::Control,
                 capabilities: Capabilities::all().names(),
                 compressions: Vec::new(),
-                called: Some("shop".into()),
+                called: vec!["shop".into()],
             }),
         ),
         (

@@ -78,12 +78,12 @@ impl Oddity {
             lane: Lane::Control,
             capabilities: Vec::new(),
             compressions: Vec::new(),
-            called: None,
+            called: Vec::new(),
         };
         match self {
             Oddity::Versions => hello.versions = (VERSIONS.1 + 1 + (sim.random() % 9) as u16, u16::MAX),
             Oddity::Cluster => hello.cluster = "another".into(),
-            Oddity::Misnamed => hello.called = Some("somebody-else".into()),
+            Oddity::Misnamed => hello.called = vec!["somebody-else".into()],
             Oddity::Lane => hello.lane = Lane::Large,
             Oddity::Place => hello.node = "nowhere".into(),
             Oddity::NotAllowed => hello.node = format!("n{from}:1").into(),
