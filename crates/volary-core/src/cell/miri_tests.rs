@@ -16,14 +16,21 @@ use crate::*;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-#[expect(clippy::unwrap_used, reason = "a test")]
 fn in_system<F: Future<Output = ()>>(body: impl FnOnce(ActorSystem) -> F) {
+    in_system_with(|builder| builder, body);
+}
+
+#[expect(clippy::unwrap_used, reason = "a test")]
+fn in_system_with<F: Future<Output = ()>>(
+    more: impl FnOnce(SystemBuilder) -> SystemBuilder,
+    body: impl FnOnce(ActorSystem) -> F,
+) {
     let env = SeededEnv::new(11);
     env.block_on(async {
         let system = ActorSystem::builder("miri")
             .environment(env.clone())
             .settings(|s| s.log_config(false));
-        let system = system.start().await.unwrap();
+        let system = more(system).start().await.unwrap();
         body(system.clone()).await;
         system.stop().await.unwrap();
         assert_eq!(system.metrics().mailbox_bytes, 0);
@@ -468,6 +475,41 @@ fn miri_baggage_and_layers_around_every_way_a_handler_can_end() {
                 .in_scope(|| worker.tell(Job(Do::Suspend, tokens.token())))
                 .is_err()
         );
+    });
+    assert_eq!(drops.count(), 9);
+}
+
+/// In a simulation times travel in boxes; here they are put into the word as threads that count do.
+#[test]
+#[expect(clippy::unwrap_used, reason = "a test")]
+fn miri_times_in_the_word_around_every_way_a_handler_can_end() {
+    let drops = Drops::default();
+    let tokens = drops.clone();
+    let measured = |builder: SystemBuilder| builder.telemetry(Telemetry::sampled(0.0));
+    in_system_with(measured, |system| async move {
+        let props = Props::new().mailbox(MailboxKind::BoundedRefusing(2));
+        let worker = system.spawn(worker).props(props).await.unwrap();
+        let timed = |job| {
+            let envelope = crate::mailbox::Envelope {
+                carried: Some(crate::mailbox::Freight::sent_at(system.now())),
+                ..crate::mailbox::Envelope::OUTSIDE
+            };
+            crate::reference::offer(worker.cell(), worker.table_for::<Job>(), envelope, job)
+        };
+        for what in [Do::Answer, Do::Suspend, Do::Panic, Do::SuspendThenPanic] {
+            assert!(timed(Job(what, tokens.token())).is_ok());
+            system.sleep(HOUR).await;
+        }
+        assert_eq!(system.readings().kinds[0].took.count(), 4);
+        // One is suspended, two wait, one is refused; then all of them end with the actor.
+        for _ in 0..3 {
+            assert!(timed(Job(Do::Suspend, tokens.token())).is_ok());
+            system.sleep(Duration::from_millis(1)).await;
+        }
+        assert!(timed(Job(Do::Suspend, tokens.token())).is_err());
+        worker.kill();
+        worker.terminated().await;
+        assert!(timed(Job(Do::Suspend, tokens.token())).is_err());
     });
     assert_eq!(drops.count(), 9);
 }
