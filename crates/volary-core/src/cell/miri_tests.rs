@@ -481,7 +481,6 @@ fn miri_baggage_and_layers_around_every_way_a_handler_can_end() {
 
 /// In a simulation times travel in boxes; here they are put into the word as threads that count do.
 #[test]
-#[expect(clippy::unwrap_used, reason = "a test")]
 fn miri_times_in_the_word_around_every_way_a_handler_can_end() {
     let drops = Drops::default();
     let tokens = drops.clone();
