@@ -57,7 +57,7 @@ impl Attention {
     /// Makes whoever sends next look up.
     #[inline]
     pub(crate) fn recall(&self) {
-        if self.leave.get() != 0 {
+        if self.given.get() != 0 {
             self.settle();
         }
     }
@@ -235,6 +235,14 @@ mod tests {
             });
         }
         assert_eq!(measured, 1_000);
+    }
+
+    #[test]
+    fn a_message_that_does_not_look_up_counts_what_was_sent_before_it() {
+        let attention = Attention::new();
+        assert!(attention.look_up(61, false, || 0).measure);
+        assert!((0..60).all(|_| attention.passes()), "all leave is used up");
+        assert!(attention.is_measured(61, || 0));
     }
 
     #[test]
