@@ -27,22 +27,13 @@
 
 use std::ptr;
 
+use super::block::{BLOCK_WORDS, Block, First, INLINE_WORDS, PAD, Word};
 use super::bound::Bound;
 use super::marks::{GUARDED, LASTING, METERED, Marks, SEEN};
 use super::pool;
 use crate::events::DeadReason;
 use crate::sync::Spin;
 use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::*};
-
-#[cfg(not(volary_loom))]
-pub(crate) const INLINE_WORDS: usize = 10;
-#[cfg(not(volary_loom))]
-pub(crate) const BLOCK_WORDS: usize = 126;
-// Loom explores every interleaving: regions of one and two records reach every branch.
-#[cfg(volary_loom)]
-pub(crate) const INLINE_WORDS: usize = 3;
-#[cfg(volary_loom)]
-pub(crate) const BLOCK_WORDS: usize = 4;
 
 /// How long a writer that lost a race stands back.
 #[cfg(not(any(volary_loom, volary_shuttle)))]
@@ -57,92 +48,6 @@ const INLINE: u64 = 1 << 18;
 const ONE: u64 = 1 << 24;
 const SEQUENCE_SHIFT: u32 = 24;
 const SEQUENCE_MASK: u64 = (1 << 40) - 1;
-
-/// The first word of a record: a pointer, marked in its low bits; never null, never `PAD`.
-pub(crate) type First = *mut ();
-
-/// First word of a filler at the end of a region.
-const PAD: usize = 1;
-
-/// One machine word of a region: the first word of a record is stored atomically, the others are
-/// plain memory ordered by it.
-#[cfg(not(volary_loom))]
-#[repr(transparent)]
-pub(crate) struct Word(std::sync::atomic::AtomicPtr<()>);
-
-#[cfg(not(volary_loom))]
-impl Word {
-    pub(crate) const fn new() -> Self {
-        Word(std::sync::atomic::AtomicPtr::new(ptr::null_mut()))
-    }
-    #[inline]
-    fn load(&self) -> First {
-        self.0.load(Acquire)
-    }
-    #[inline]
-    fn publish(&self, value: First) {
-        self.0.store(value, Release);
-    }
-    #[inline]
-    fn clear(&self) {
-        self.0.store(ptr::null_mut(), Relaxed);
-    }
-}
-
-#[cfg(volary_loom)]
-pub(crate) struct Word {
-    first: AtomicPtr<()>,
-    rest: loom::cell::UnsafeCell<u64>,
-}
-
-#[cfg(volary_loom)]
-impl Word {
-    pub(crate) fn new() -> Self {
-        Word {
-            first: AtomicPtr::new(ptr::null_mut()),
-            rest: loom::cell::UnsafeCell::new(0),
-        }
-    }
-    fn load(&self) -> First {
-        self.first.load(Acquire)
-    }
-    fn publish(&self, value: First) {
-        self.first.store(value, Release);
-    }
-    fn clear(&self) {
-        self.first.store(ptr::null_mut(), Relaxed);
-        self.rest.with_mut(|_| ());
-    }
-}
-
-/// Size of a block, for budgets.
-pub(crate) const BLOCK_BYTES: u64 = size_of::<Block>() as u64;
-
-/// A region beyond the inline one.
-#[repr(C)]
-pub(crate) struct Block {
-    next: AtomicPtr<Block>,
-    words: [Word; BLOCK_WORDS],
-}
-
-impl Block {
-    pub(crate) fn boxed() -> Box<Block> {
-        Box::new(Block {
-            next: AtomicPtr::new(ptr::null_mut()),
-            words: [(); BLOCK_WORDS].map(|()| Word::new()),
-        })
-    }
-
-    /// Makes a block as good as new.
-    #[cfg(not(any(volary_loom, volary_shuttle)))]
-    pub(crate) fn wipe(&mut self) {
-        // Through `&mut`, so that it is one fill and not a store for each word.
-        *self.next.get_mut() = ptr::null_mut();
-        for word in &mut self.words {
-            *word.0.get_mut() = ptr::null_mut();
-        }
-    }
-}
 
 /// Why a record was not taken. As wide as a pointer, so that it comes back in the register where the room would.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

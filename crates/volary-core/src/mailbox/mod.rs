@@ -5,6 +5,7 @@
 //! [`letter`](Letter) it deals in; [`priority`] and [`fair`] are such mailboxes, ready-made. [`kind`]
 //! is what users choose from.
 
+mod block;
 mod bound;
 mod custom;
 mod fair;
@@ -16,13 +17,14 @@ pub(crate) mod pool;
 mod priority;
 mod record;
 
+pub(crate) use block::BLOCK_BYTES;
 pub(crate) use bound::Bound;
 pub(crate) use custom::BELL;
 pub use custom::{Letter, Mailbox};
 pub use fair::Fair;
 pub(crate) use freight::Freight;
 pub use kind::MailboxKind;
-pub(crate) use log::{BLOCK_BYTES, Growth, Log, Peek, Refusal};
+pub(crate) use log::{Growth, Log, Peek, Refusal};
 pub use priority::{Priority, StablePriority};
 pub(crate) use record::{Along, Envelope, Incoming, Origin, RecordKind, payload_words, write_payload};
 pub use record::{INLINE_BYTES, MessageTable};

@@ -4,7 +4,7 @@
 //! write goes through a shared shelf, in batches. The shelf holds 2 MiB at most and is cleared as soon
 //! as nothing runs, so a burst does not hold its memory for ever.
 
-use super::log::Block;
+use super::block::Block;
 
 #[cfg(not(any(volary_loom, volary_shuttle)))]
 mod imp {

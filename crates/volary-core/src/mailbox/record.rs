@@ -16,8 +16,8 @@ use std::any::TypeId;
 use std::mem::{align_of, size_of};
 use std::ptr::NonNull;
 
+use super::block::{BLOCK_WORDS, First, Word};
 use super::freight::Freight;
-use super::log::{BLOCK_WORDS, First, Word};
 use crate::baggage::Carried;
 use crate::cell::Header;
 use crate::dispatch::Host;

@@ -49,6 +49,7 @@ mod current;
 mod disk;
 mod env;
 pub(crate) mod interpose;
+mod links;
 mod network;
 mod node;
 mod packet;
@@ -354,102 +355,6 @@ impl Sim {
     /// ```
     pub fn fail(&self, why: impl fmt::Display) {
         self.world.fail(why.to_string());
-    }
-
-    /// Says what all links do that nothing else was said of.
-    ///
-    /// ```
-    /// # use volary_testkit::{Sim, sim::Link};
-    /// # Sim::new(3).run(|sim| async move {
-    /// sim.set_network(Link::default().loss(0.1));
-    /// # });
-    /// ```
-    pub fn set_network(&self, link: Link) {
-        self.world.inner().network.set_usual(link);
-    }
-
-    /// Says what the link from one node to another does.
-    ///
-    /// ```
-    /// # use volary_testkit::{Sim, sim::Link};
-    /// # Sim::new(3).run(|sim| async move {
-    /// # let (a, b) = (sim.node("a"), sim.node("b"));
-    /// sim.set_link(&a, &b, Link::default().loss(0.5));
-    /// # });
-    /// ```
-    pub fn set_link(&self, from: &Node, to: &Node, link: Link) {
-        self.world.inner().network.set_link(from.number, to.number, link);
-    }
-
-    /// Nothing of `from` reaches `to` any more; what `to` sends still arrives.
-    ///
-    /// ```
-    /// # use volary_testkit::Sim;
-    /// # Sim::new(3).run(|sim| async move {
-    /// # let (a, b) = (sim.node("a"), sim.node("b"));
-    /// sim.cut(&a, &b);
-    /// # });
-    /// ```
-    pub fn cut(&self, from: &Node, to: &Node) {
-        chaos::set_cut(from, to, true);
-    }
-
-    /// Nodes of `side` and all others do not reach each other any more.
-    ///
-    /// ```
-    /// # use volary_testkit::Sim;
-    /// # Sim::new(3).run(|sim| async move {
-    /// # let (a, b) = (sim.node("a"), sim.node("b"));
-    /// sim.partition(&[&a]);
-    /// # });
-    /// ```
-    pub fn partition(&self, side: &[&Node]) {
-        let inside = |node: &Node| side.iter().any(|one| one.number == node.number);
-        for one in side {
-            for other in self.nodes().iter().filter(|other| !inside(other)) {
-                chaos::set_cut(one, other, true);
-                chaos::set_cut(other, one, true);
-            }
-        }
-    }
-
-    /// Mends all links that were cut.
-    ///
-    /// ```
-    /// # use volary_testkit::Sim;
-    /// # Sim::new(3).run(|sim| async move {
-    /// sim.heal();
-    /// # });
-    /// ```
-    pub fn heal(&self) {
-        {
-            let inner = &mut *self.world.inner();
-            inner.network.heal();
-            inner.release_streams();
-        }
-        self.world.note(None, format_args!("all links are mended"));
-    }
-
-    /// Resets all connections between two nodes: both ends of each see
-    /// [`ConnectionReset`](std::io::ErrorKind::ConnectionReset).
-    ///
-    /// ```
-    /// # use volary_testkit::Sim;
-    /// # Sim::new(3).run(|sim| async move {
-    /// # let (a, b) = (sim.node("a"), sim.node("b"));
-    /// sim.reset(&a, &b);
-    /// # });
-    /// ```
-    pub fn reset(&self, one: &Node, other: &Node) {
-        chaos::reset(one, other);
-    }
-
-    /// Takes the direction from one node to another away, of all connections there are between them. The other direction
-    /// lives, and so do connections that are made later.
-    ///
-    /// See [`HalfClose`] for an example.
-    pub fn half_close(&self, from: &Node, to: &Node, how: HalfClose) {
-        chaos::half_close(from, to, how);
     }
 
     /// A way for messages from a node to the actor at a path of another.
