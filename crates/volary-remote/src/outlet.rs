@@ -82,15 +82,15 @@ impl Outlet for PeerOutlet {
             sender: Some(&|| sender.and_then(|id| shared.address_of(id))),
             metadata: metadata(parcel),
         };
-        let (wake, connected) = Resolving::scope(shared.resolver.clone(), || {
+        let (wake, connected) = Resolving::within(&shared.resolver, || {
             let mut outbound = peer.outbound.lock();
             if self.generation != peer.generation.load(Acquire) {
                 return Err(Undeliverable::Gone);
             }
             let wake = outbound.ship(parcel, &shipment)?;
+            peer.counters.one_sent(&outbound);
             Ok((wake, outbound.is_connected()))
         })?;
-        peer.counters.sent.fetch_add(1, Relaxed);
         if wake {
             peer.to_write.notify_one();
         } else if !connected {

@@ -131,7 +131,7 @@ impl SyncHandler<SendRemote> for TransportActor {
             },
         };
         let (name, codec, payload) = (&envelope.type_name, envelope.codec, envelope.payload);
-        let told = Resolving::scope(shared.resolver.clone(), || {
+        let told = Resolving::within(&shared.resolver, || {
             let arrival = Arrival::new(system).from(sender);
             arrival.deliver(|| shared.registry.tell(&target, name, codec, payload))
         });

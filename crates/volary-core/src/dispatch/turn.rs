@@ -418,7 +418,7 @@ pub(crate) fn deliver(cell: &Header, host: &Host, incoming: Incoming) -> Step {
 
 /// The same for a message that the actor had put aside, if `RETURNED` says so.
 #[inline(always)]
-pub(crate) fn deliver_again<const RETURNED: bool>(cell: &Header, host: &Host, incoming: Incoming) -> Step {
+pub(crate) fn deliver_again<const RETURNED: bool>(cell: &Header, host: &Host, mut incoming: Incoming) -> Step {
     match incoming.envelope.reply {
         None => host.set_request(incoming.envelope.deadline, 0, false),
         Some(slot) => {
@@ -440,8 +440,17 @@ pub(crate) fn deliver_again<const RETURNED: bool>(cell: &Header, host: &Host, in
             host.set_request(deadline, if deadline == 0 { slot.patience() } else { 0 }, true);
         }
     }
-    if cell.log.is_layered() || incoming.envelope.carried.is_some() {
+    if cell.log.is_layered() {
         return deliver_layered::<RETURNED>(cell, host, incoming);
+    }
+    if let Some(freight) = incoming.envelope.carried {
+        if !freight.is_receipt() {
+            return deliver_layered::<RETURNED>(cell, host, incoming);
+        }
+        incoming.envelope.carried = None;
+        // It has left the mailbox, and carries nothing else.
+        // SAFETY: the envelope does not have it any more.
+        unsafe { freight.discard() };
     }
     // SAFETY: we own the actor, and the record is handled once.
     unsafe { (incoming.table.run)(cell, host, incoming) }

@@ -3,33 +3,44 @@
 use std::ptr::NonNull;
 
 use crate::baggage::Carried;
+use crate::reference::foreign::{Line, Receipt};
 use crate::time::Moment;
 
-/// Set in a word that is a time itself. A box is aligned, so its address has this bit clear.
-const STAMP: usize = 1;
+/// Set in a word that is a time itself. Boxes and receipts are aligned, so that their addresses have these bits clear.
+const STAMP: usize = 0b01;
+/// Set in a word that is a receipt.
+const RECEIPT: usize = 0b10;
+const KIND: usize = STAMP | RECEIPT;
 
-const _: () = assert!(align_of::<Carried>() > STAMP);
+const _: () = assert!(align_of::<Carried>() > KIND && align_of::<Line>() > KIND);
 
-/// A box of what a message carries; or, of one that carries nothing and is measured, when it was sent. Most messages
-/// that are measured are of the second kind, and a box for each, freed by another thread than made it, would cost as
-/// much as looking at the clock.
+/// A box of what a message carries; or, of one that carries nothing else, when it was sent, if it is measured, or the
+/// receipt of one from another node. Nearly all are of the latter kinds, and a box for each, freed by another thread than
+/// made it, would cost as much as looking at the clock.
 ///
 /// A plain value, so that envelopes stay in registers: it is in one hand at a time, and opened once.
 #[derive(Clone, Copy)]
-pub(crate) struct Freight(NonNull<Carried>);
+pub(crate) struct Freight(NonNull<()>);
+
+/// What a word is.
+pub(crate) enum Goods {
+    Time(Moment),
+    Receipt(Receipt),
+    Box(Box<Carried>),
+}
 
 impl Freight {
     pub(crate) fn boxed(carried: Box<Carried>) -> Self {
-        Freight(NonNull::from(Box::leak(carried)))
+        Freight(NonNull::from(Box::leak(carried)).cast())
     }
 
     /// The time a message was sent at, and nothing else.
     pub(crate) fn sent_at(time: Moment) -> Self {
-        // A word takes 292 years of nanoseconds; where that is not enough, or words are shorter, there is a box.
+        // A word takes 146 years of nanoseconds; where that is not enough, or words are shorter, there is a box.
         let word = time
             .nanos()
-            .checked_mul(2)
-            .and_then(|twice| usize::try_from(twice).ok());
+            .checked_mul(1 << KIND.count_ones())
+            .and_then(|times| usize::try_from(times).ok());
         match word
             .map(|word| word | STAMP)
             .and_then(|word| NonNull::new(std::ptr::without_provenance_mut(word)))
@@ -42,39 +53,77 @@ impl Freight {
         }
     }
 
+    /// The receipt of a message, and nothing else.
+    #[inline]
+    pub(crate) fn receipt(receipt: Receipt) -> Self {
+        Freight(receipt.into_line().cast().map_addr(|address| address | RECEIPT))
+    }
+
+    #[inline]
+    fn kind(self) -> usize {
+        self.0.addr().get() & KIND
+    }
+
     /// When it was sent, if that is all.
     #[inline]
     pub(crate) fn time(self) -> Option<Moment> {
-        let word = self.0.addr().get();
-        (word & STAMP != 0).then(|| Moment::from_nanos((word >> 1) as u64))
+        (self.kind() == STAMP).then(|| Moment::from_nanos((self.0.addr().get() >> KIND.count_ones()) as u64))
+    }
+
+    /// Whether it is a receipt, and nothing else.
+    #[inline]
+    pub(crate) fn is_receipt(self) -> bool {
+        self.kind() == RECEIPT
+    }
+
+    /// What it is.
+    ///
+    /// # Safety
+    /// Taken apart once, of all its copies.
+    #[inline]
+    pub(crate) unsafe fn take_apart(self) -> Goods {
+        if let Some(time) = self.time() {
+            return Goods::Time(time);
+        }
+        let address = self.0.as_ptr();
+        // SAFETY: what it is says how it was made; and the caller's promise.
+        unsafe {
+            if self.is_receipt() {
+                let line = address.map_addr(|address| address & !KIND).cast();
+                return Goods::Receipt(Receipt::from_line(NonNull::new_unchecked(line)));
+            }
+            Goods::Box(Box::from_raw(address.cast()))
+        }
     }
 
     /// What is carried, in a box in any case.
     ///
     /// # Safety
-    /// Opened once, of all its copies.
+    /// As for `take_apart`.
     pub(crate) unsafe fn open(self) -> Box<Carried> {
-        match self.time() {
-            Some(_) => Box::new(Carried {
-                sent_at: self.time(),
+        // SAFETY: the caller's promise.
+        match unsafe { self.take_apart() } {
+            Goods::Time(time) => Box::new(Carried {
+                sent_at: Some(time),
                 ..Carried::default()
             }),
-            // SAFETY: no time, so it was made from a box in `boxed`; and the caller's promise.
-            None => unsafe { Box::from_raw(self.0.as_ptr()) },
+            Goods::Receipt(receipt) => Box::new(Carried {
+                receipt: Some(receipt),
+                ..Carried::default()
+            }),
+            Goods::Box(carried) => carried,
         }
     }
 
     /// Lets go of it.
     ///
     /// # Safety
-    /// As for `open`.
+    /// As for `take_apart`.
     #[cold]
     #[inline(never)]
     pub(crate) unsafe fn discard(self) {
-        if self.time().is_none() {
-            // SAFETY: the caller's promise.
-            drop(unsafe { self.open() });
-        }
+        // SAFETY: the caller's promise.
+        drop(unsafe { self.take_apart() });
     }
 }
 
@@ -85,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_time_is_kept_in_the_word_itself() {
-        for (nanos, fits) in [(0, true), (1, true), (u64::MAX >> 1, true), (u64::MAX, false)] {
+        for (nanos, fits) in [(0, true), (1, true), (u64::MAX >> 2, true), (u64::MAX, false)] {
             let time = Moment::from_nanos(nanos);
             let freight = Freight::sent_at(time);
             assert_eq!(freight.time(), (fits && usize::BITS == 64).then_some(time));
@@ -106,16 +155,35 @@ mod tests {
         assert_eq!(opened.baggage.header("tenant"), Some(&b"blue"[..]));
     }
 
+    struct Heard(std::sync::atomic::AtomicU64);
+
+    impl crate::reference::foreign::Received for Heard {
+        fn received(&self, ticket: u64) {
+            self.0.fetch_add(ticket, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+
     /// That it does is seen by Miri.
     #[test]
-    fn miri_letting_go_frees_a_box_and_leaves_a_time_alone() {
+    fn miri_letting_go_frees_what_is_there_and_leaves_a_time_alone() {
         let freight = Freight::boxed(Box::new(Carried::new(
             Baggage::new().with_header("tenant", "blue").unwrap(),
         )));
+        let heard = std::sync::Arc::new(Heard(0.into()));
+        let receipt = || Freight::receipt(Receipt::new(heard.clone(), 40));
+        assert!(receipt().is_receipt() && receipt().time().is_none());
+        let told = || heard.0.load(std::sync::atomic::Ordering::Relaxed);
         // SAFETY: each is let go of once.
         unsafe {
             freight.discard();
             Freight::sent_at(Moment::from_nanos(7)).discard();
+            receipt().discard();
+            assert_eq!(told(), 40);
+            let opened = receipt().open();
+            assert!(opened.baggage.is_empty() && opened.sent_at.is_none());
+            assert_eq!(told(), 40, "it is still there");
+            drop(opened);
         }
+        assert_eq!(told(), 80);
     }
 }

@@ -2,6 +2,8 @@
 
 use std::any::TypeId;
 use std::fmt;
+use std::mem::ManuallyDrop;
+use std::ptr;
 
 use super::actor_ref::ActorRef;
 use super::id::ActorId;
@@ -56,8 +58,28 @@ impl AnyRef {
     /// ```
     #[must_use]
     pub fn downcast<A: Actor>(&self) -> Option<ActorRef<A>> {
+        self.with(ActorRef::clone)
+    }
+
+    /// Calls with the typed reference, if the actor is of that type as [`downcast`](AnyRef::downcast) sees it. It is lent:
+    /// no reference is counted, which matters to those who tell many.
+    ///
+    /// ```
+    /// # use volary_core::{Accepts, Actor, AnyRef, Message};
+    /// fn tell<A: Actor + Accepts<M>, M: Message>(some: &AnyRef, message: M) -> bool {
+    ///     some.with(|actor: &volary_core::ActorRef<A>| actor.tell(message).is_ok()).unwrap_or(false)
+    /// }
+    /// ```
+    #[inline]
+    pub fn with<A: Actor, R>(&self, call: impl FnOnce(&ActorRef<A>) -> R) -> Option<R> {
         let is = self.cell.foreign().is_some() || self.actor_type() == TypeId::of::<A>();
-        is.then(|| ActorRef::from_cell(self.cell.clone(), ()))
+        // SAFETY: a second reference that was not counted, and is not dropped; the first is borrowed meanwhile.
+        is.then(|| {
+            call(&ManuallyDrop::new(ActorRef::from_cell(
+                unsafe { ptr::read(&self.cell) },
+                (),
+            )))
+        })
     }
 
     /// The same for whatever a reference may be to. A protocol is known of actors elsewhere only; of an actor here, its

@@ -1,13 +1,15 @@
 //! Seeing off a message: what it carries, whether it is measured, and what layers say to it.
 
 use crate::actor::Message;
-use crate::baggage::Carried;
+use crate::baggage::{Baggage, Carried};
 use crate::cell::Header;
 use crate::dispatch::Host;
 use crate::intercept::{Departing, Layers};
 use crate::mailbox::{Envelope, Freight};
 use crate::reference::ActorId;
+use crate::reference::foreign::Receipt;
 use crate::telemetry::Meter;
+use crate::time::Moment;
 
 /// What goes along with a message to `cell` that is sent from here, by a thread that is to look up: something is due
 /// besides sending.
@@ -24,37 +26,40 @@ pub(super) fn look_up(host: &Host, cell: &Header) -> Option<Freight> {
     {
         worker.share();
     }
-    let sent_at = due.measure.then(|| system.now());
-    match carried_from_here(host) {
-        Some(mut carried) => {
-            carried.sent_at = sent_at;
-            Some(Freight::boxed(carried))
-        }
-        None => sent_at.map(Freight::sent_at),
-    }
+    from_here(host, due.measure.then(|| system.now()))
 }
 
 /// What goes along with everything that is sent from here.
-fn carried_from_here(host: &Host) -> Option<Box<Carried>> {
+fn from_here(host: &Host, sent_at: Option<Moment>) -> Option<Freight> {
     let receipt = host.take_receipt();
-    // If somebody looks at what this actor sends, the word makes sure that they are asked.
-    if host.baggage().is_none() && host.layers().is_none() && receipt.is_none() {
-        return None;
+    if host.baggage().is_none() && host.layers().is_none() {
+        match (receipt, sent_at) {
+            (None, sent_at) => return sent_at.map(Freight::sent_at),
+            (Some(receipt), None) => return Some(Freight::receipt(receipt)),
+            (receipt, sent_at) => return Some(boxed(receipt, sent_at, Baggage::new())),
+        }
     }
+    // If somebody looks at what this actor sends, the word makes sure that they are asked.
     let baggage = host.baggage().cloned().unwrap_or_default();
-    Some(Box::new(Carried {
+    Some(boxed(receipt, sent_at, baggage))
+}
+
+fn boxed(receipt: Option<Receipt>, sent_at: Option<Moment>, baggage: Baggage) -> Freight {
+    Freight::boxed(Box::new(Carried {
         receipt,
+        sent_at,
         ..Carried::new(baggage)
     }))
 }
 
 /// The envelope with what goes along with everything that is sent from here.
 #[cold]
-pub(crate) fn carrying(envelope: Envelope) -> Envelope {
-    match Host::with(carried_from_here).flatten() {
-        Some(carried) => envelope.carry(Some(carried)),
-        None => envelope,
+pub(crate) fn carrying(mut envelope: Envelope) -> Envelope {
+    if let Some(freight) = Host::with(|host| from_here(host, None)).flatten() {
+        envelope.drop_carried();
+        envelope.carried = Some(freight);
     }
+    envelope
 }
 
 /// Whether somebody has to see a message on its way: those who look at its receiver, or at what its sender sends. The
@@ -65,6 +70,9 @@ pub(super) fn is_looked_at(cell: &Header, carried: Option<Freight>) -> bool {
         return true;
     }
     let Some(carried) = carried else { return false };
+    if carried.is_receipt() {
+        return false; // from another node, and of no concern to those who look here
+    }
     match (carried.time(), cell.system().meter()) {
         // Only to be timed, unless that begins a trace.
         (Some(_), meter) => meter.is_some_and(Meter::begins_traces),
@@ -113,6 +121,7 @@ pub(crate) fn counted(cell: &Header, envelope: Envelope) -> Envelope {
 /// The envelope of what is not measured, such as an event: without the time, should it have been chosen.
 pub(crate) fn untimed(mut envelope: Envelope) -> Envelope {
     match envelope.carried {
+        Some(carried) if carried.is_receipt() => {}
         Some(carried) if carried.time().is_some() => envelope.carried = None,
         Some(_) => {
             if let Some(mut carried) = envelope.take_carried() {

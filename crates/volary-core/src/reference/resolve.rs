@@ -4,7 +4,8 @@
 //! Without a scope there is no resolver, and neither writing nor reading a reference works: an address is never
 //! trusted by accident.
 
-use std::cell::RefCell;
+use std::cell::Cell;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::actor_ref::ActorRef;
@@ -77,7 +78,9 @@ pub enum ResolveError {
 }
 
 thread_local! {
-    static CURRENT: RefCell<Option<Arc<dyn Resolver>>> = const { RefCell::new(None) };
+    /// Points to what whoever opened the scope holds until it is closed: there is one scope for every message that is
+    /// sent, and to count references for each would cost as much as to write it.
+    static CURRENT: Cell<Option<NonNull<Arc<dyn Resolver>>>> = const { Cell::new(None) };
 }
 
 /// The resolver of whatever is being written or read on this thread.
@@ -104,7 +107,21 @@ impl Resolving {
     /// # }
     /// ```
     pub fn scope<T>(resolver: Arc<dyn Resolver>, call: impl FnOnce() -> T) -> T {
-        let _restored = Restored(CURRENT.replace(Some(resolver)));
+        Resolving::within(&resolver, call)
+    }
+
+    /// The same for a resolver that the caller keeps.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use volary_core::{Message, Recipient, Resolver, ResolveError, Resolving};
+    /// fn find<M: Message>(resolver: &Arc<dyn Resolver>, text: &str) -> Result<Recipient<M>, ResolveError> {
+    ///     Resolving::within(resolver, || Resolving::recipient(text))
+    /// }
+    /// ```
+    #[inline]
+    pub fn within<T>(resolver: &Arc<dyn Resolver>, call: impl FnOnce() -> T) -> T {
+        let _restored = Restored(CURRENT.replace(Some(NonNull::from(resolver))));
         call()
     }
 
@@ -157,10 +174,10 @@ impl Resolving {
 }
 
 fn current() -> Result<Arc<dyn Resolver>, ResolveError> {
-    // Cloned, so that a resolver may itself open a scope.
-    CURRENT
-        .with_borrow(|current| current.clone())
-        .ok_or(ResolveError::NoScope)
+    let current = CURRENT.get().ok_or(ResolveError::NoScope)?;
+    // SAFETY: set by `within` on this thread for the time of its call, during which it borrows the resolver; its end,
+    // also by a panic, sets what was there before. Cloned, so that nothing outlives that.
+    Ok(unsafe { current.as_ref() }.clone())
 }
 
 fn find(address: &str) -> Result<AnyRef, ResolveError> {
@@ -177,10 +194,58 @@ fn other_type<T>(address: &str) -> ResolveError {
     }
 }
 
-struct Restored(Option<Arc<dyn Resolver>>);
+struct Restored(Option<NonNull<Arc<dyn Resolver>>>);
 
 impl Drop for Restored {
+    #[inline]
     fn drop(&mut self) {
-        drop(CURRENT.replace(self.0.take()));
+        CURRENT.set(self.0);
+    }
+}
+
+#[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
+mod tests {
+    use super::*;
+
+    struct Named(&'static str);
+
+    impl Resolver for Named {
+        fn outside_address(&self, _: &Address) -> Address {
+            format!("volary://{}/user/x", self.0).parse().unwrap()
+        }
+        fn resolve(&self, _: &Address) -> Option<AnyRef> {
+            // A resolver may open a scope of its own.
+            let inner: Arc<dyn Resolver> = Arc::new(Named("inner"));
+            Resolving::within(&inner, || assert_eq!(current_name(), "inner"));
+            None
+        }
+    }
+
+    fn current_name() -> String {
+        let any = "volary://any/user/x".parse().unwrap();
+        match Resolving::outside_address(&any) {
+            Ok(address) => address.system().to_owned(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn miri_scopes_nest_and_end_with_a_panic_too() {
+        let outside = ResolveError::NoScope.to_string();
+        assert_eq!(current_name(), outside);
+        let outer: Arc<dyn Resolver> = Arc::new(Named("outer"));
+        Resolving::within(&outer, || {
+            assert_eq!(current_name(), "outer");
+            Resolving::scope(Arc::new(Named("nested")), || assert_eq!(current_name(), "nested"));
+            let panicked = std::panic::catch_unwind(|| {
+                Resolving::scope(Arc::new(Named("short")), || panic!("{}", current_name()));
+            });
+            assert!(panicked.is_err());
+            assert_eq!(current_name(), "outer");
+            let error = find("volary://any/user/x").unwrap_err();
+            assert!(matches!(error, ResolveError::Nobody(_)));
+            assert_eq!(current_name(), "outer");
+        });
+        assert_eq!(current_name(), outside);
     }
 }

@@ -118,8 +118,7 @@ impl Link {
         let mut frame = std::mem::take(&mut *self.answers.scratch.lock());
         frame.clear();
         let mut pending = false;
-        let resolver = self.peer.shared.resolver.clone();
-        let written = Resolving::scope(resolver, || {
+        let written = Resolving::within(&self.peer.shared.resolver, || {
             FrameWriter::new(&mut frame).reply(correlation, |payload| match open.reply.poll_reply(&mut task, payload) {
                 Poll::Ready(answered) => answered,
                 Poll::Pending => {

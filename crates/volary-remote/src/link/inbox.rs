@@ -5,10 +5,10 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
-use volary_core::foreign::{Receipt, Received};
+use volary_core::foreign::Received;
 
 use super::Link;
-use crate::peer::Apart;
+use crate::peer::{Apart, Settled};
 
 /// How many settled messages are worth telling the peer at once.
 const WORTH_SAYING: u64 = 64;
@@ -52,7 +52,7 @@ pub(super) struct Inbox {
     link: Arc<Link>,
     /// Messages that were let in, and how many of them had left when it was looked last. Written by whoever reads.
     admitted: Apart<(AtomicU64, AtomicU64)>,
-    /// How many have left. Written by whoever handles.
+    /// How many have left. Written under the lock of what has left the mailboxes of the link.
     left: Apart<AtomicU64>,
 }
 
@@ -65,10 +65,10 @@ impl Inbox {
         })
     }
 
-    /// A receipt for the message of this number and length; `None` if too many wait already, or too much. For one
+    /// The ticket of the message of this number and length; `None` if too many wait already, or too much. For one
     /// reader at a time.
     #[inline]
-    pub(super) fn admit(self: &Arc<Self>, sequence: u64, length: usize) -> Option<Receipt> {
+    pub(super) fn admit(&self, sequence: u64, length: usize) -> Option<u64> {
         let peer = &self.link.peer;
         let (admitted, left) = &*self.admitted;
         let number = admitted.load(Relaxed);
@@ -84,19 +84,51 @@ impl Inbox {
             return None;
         }
         admitted.store(number + 1, Relaxed);
-        Some(Receipt::new(self.clone(), units << NUMBER_BITS | sequence))
+        Some(units << NUMBER_BITS | sequence)
     }
 }
 
 impl Received for Inbox {
     fn received(&self, ticket: u64) {
-        self.left.fetch_add(1, Relaxed);
-        self.link.peer.inflow.discharge(ticket >> NUMBER_BITS);
         let sequence = ticket & LAST_NUMBER;
-        if DELIVERING.get() == (Arc::as_ptr(&self.link).addr(), sequence) {
+        let delivering = DELIVERING.get() == (Arc::as_ptr(&self.link).addr(), sequence);
+        if delivering {
             DELIVERING.set((0, 0));
-        } else {
-            self.link.settle(sequence);
+        }
+        let unsaid = {
+            let mut leaving = self.link.leaving.lock();
+            self.left.store(self.left.load(Relaxed) + 1, Relaxed);
+            leaving.give_back(&self.link, ticket >> NUMBER_BITS);
+            (!delivering).then(|| leaving.settled.settle(sequence))
+        };
+        if let Some(unsaid) = unsaid {
+            self.link.say_soon(unsaid);
+        }
+    }
+}
+
+/// What has left the mailboxes of this node, of what came on a link. Every message locks it once.
+#[derive(Default)]
+pub(super) struct Leaving {
+    pub(super) settled: Settled,
+    /// Room that was taken and is to be given back, which is done for a few messages at a time.
+    owed: u64,
+}
+
+impl Leaving {
+    /// A message takes no more room. While there is a connection the rest is given back when the peer hears of it.
+    #[inline]
+    fn give_back(&mut self, link: &Link, units: u64) {
+        self.owed += units;
+        if self.owed >= link.peer.inflow.step() || link.closing().is_closed() {
+            self.settle_up(link);
+        }
+    }
+
+    /// Nothing is owed.
+    pub(super) fn settle_up(&mut self, link: &Link) {
+        if self.owed > 0 {
+            link.peer.inflow.discharge(std::mem::take(&mut self.owed));
         }
     }
 }
@@ -104,8 +136,13 @@ impl Received for Inbox {
 impl Link {
     /// A message has left its mailbox, or never got there.
     pub(super) fn settle(&self, sequence: u64) {
-        let unsaid = self.settled.lock().settle(sequence);
-        // The first wakes the writer, which says it with whatever else there is; then only many do.
+        let unsaid = self.leaving.lock().settled.settle(sequence);
+        self.say_soon(unsaid);
+    }
+
+    /// The first wakes the writer, which says it with whatever else there is; then only many do.
+    #[inline]
+    fn say_soon(&self, unsaid: u64) {
         if unsaid == 1 || unsaid.is_multiple_of(WORTH_SAYING) {
             self.peer.to_write.notify_one();
         }

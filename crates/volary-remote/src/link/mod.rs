@@ -20,6 +20,7 @@ use parking_lot::Mutex;
 
 pub(crate) use dial::dial;
 pub(crate) use handshake::{Caller, Greeting, accept, hear_out};
+use inbox::Leaving;
 pub(crate) use inbox::UNIT;
 pub(crate) use until::{Closing, contained, within};
 
@@ -27,7 +28,7 @@ use volary_wire::native::Frame;
 
 use crate::compression::{Squeeze, Stretch};
 use crate::event::PeerEvent;
-use crate::peer::{Outbound, Peer, Settled};
+use crate::peer::{Outbound, Peer};
 use crate::trust::Rights;
 
 /// What the tasks of a connection share.
@@ -46,7 +47,7 @@ pub(crate) struct Link {
     /// Nothing is read before some of what is to be said was written.
     deaf: AtomicBool,
     /// Messages of the peer that have left their mailboxes here.
-    settled: Mutex<Settled>,
+    leaving: Mutex<Leaving>,
     /// Actors here that the peer watches, by the addresses it uses, and the end of each watch.
     watches: Mutex<BTreeMap<String, Arc<Closing>>>,
     answers: answers::Answers,
@@ -68,7 +69,7 @@ impl Link {
             closing: Closing::default(),
             heard: AtomicU64::new(0),
             deaf: AtomicBool::new(false),
-            settled: Mutex::default(),
+            leaving: Mutex::default(),
             watches: Mutex::default(),
             answers: answers::Answers::default(),
         });
@@ -103,6 +104,7 @@ impl Link {
         if self.closing.close() {
             tracing::info!(node = %self.peer.node, why, "disconnected");
             self.peer.disconnected(self.epoch);
+            self.leaving.lock().settle_up(self); // nobody hears of it any more
             self.answers.clear();
             self.watches.lock().clear();
             let (shared, node) = (&self.peer.shared, self.peer.node.clone());

@@ -152,10 +152,10 @@ impl Inbound {
         if self.link.closing().is_closed() {
             return Ok(Handled::Closed);
         }
-        if self.link.settled.lock().runs() > MOST_RUNS {
+        if self.link.leaving.lock().settled.runs() > MOST_RUNS {
             return Err("it leaves gaps in the numbers of its messages".to_owned());
         }
-        Resolving::scope(peer.shared.resolver.clone(), || self.handle_all())
+        Resolving::within(&peer.shared.resolver, || self.handle_all())
     }
 
     /// Handles the frames that are there.

@@ -89,7 +89,11 @@ async fn write_squeezed(link: &Link, squeeze: &mut Squeeze, writer: &mut Writer,
 impl Link {
     /// Says which messages have left their mailboxes.
     fn confirm(&self) {
-        let said = self.settled.lock().say(RUNS);
+        let said = {
+            let mut leaving = self.leaving.lock();
+            leaving.settle_up(self);
+            leaving.settled.say(RUNS)
+        };
         if let Some((up_to, beyond)) = said
             && let Some(confirm) = Confirm::new(up_to, &beyond)
         {

@@ -42,6 +42,11 @@ impl Inflow {
         }
     }
 
+    /// What is taken at a time, and is worth giving back.
+    pub(crate) fn step(&self) -> u64 {
+        self.step
+    }
+
     /// Takes room for a message. A peer may have as much as is free, so that one alone has half of all there is, and
     /// whoever floods leaves room to the others. For one reader at a time.
     #[inline]

@@ -15,10 +15,35 @@ pub(super) struct Sent<R = ActorId> {
     pub(super) receiver: R,
     pub(super) sender: Option<ActorId>,
     pub(super) type_name: &'static str,
-    pub(super) bytes: u32,
     /// Of the ask, or 0.
     pub(super) correlation: u64,
-    pub(super) settled: bool,
+    pub(super) load: Load,
+}
+
+/// How long a message is, and whether it is settled. One word: as two that are written apart and copied together they
+/// would hold up every message that is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Load(u64);
+
+impl Load {
+    pub(super) fn of(bytes: usize) -> Self {
+        Load((bytes as u64) << 1)
+    }
+
+    fn bytes(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+
+    fn is_settled(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    /// Whether it was before.
+    fn settle(&mut self) -> bool {
+        let before = self.is_settled();
+        self.0 |= 1;
+        before
+    }
 }
 
 pub(super) struct Ledger<R = ActorId> {
@@ -54,7 +79,7 @@ impl<R: Copy> Ledger<R> {
 
     pub(super) fn push(&mut self, sent: Sent<R>) {
         self.under_way += 1;
-        self.bytes += sent.bytes as usize;
+        self.bytes += sent.load.bytes();
         self.sent.push_back(sent);
     }
 
@@ -80,12 +105,12 @@ impl<R: Copy> Ledger<R> {
             self.settle(sequence);
         }
         while let Some(sent) = self.sent.front()
-            && (sent.settled || sent.sequence <= confirm.up_to)
+            && (sent.load.is_settled() || sent.sequence <= confirm.up_to)
         {
-            let (settled, bytes) = (sent.settled, sent.bytes);
+            let load = sent.load;
             self.sent.pop_front();
-            if !settled {
-                self.strike(bytes);
+            if !load.is_settled() {
+                self.strike(load);
             }
         }
         self.put_late_ones_aside();
@@ -98,20 +123,20 @@ impl<R: Copy> Ledger<R> {
             Some(first) if sequence >= first.sequence => {
                 let at = usize::try_from(sequence - first.sequence).ok()?;
                 let sent = self.sent.get_mut(at)?;
-                if std::mem::replace(&mut sent.settled, true) {
+                if sent.load.settle() {
                     return None;
                 }
                 *sent
             }
             _ => self.late.remove(&sequence)?,
         };
-        self.strike(sent.bytes);
+        self.strike(sent.load);
         Some(sent)
     }
 
-    fn strike(&mut self, bytes: u32) {
+    fn strike(&mut self, load: Load) {
         self.under_way -= 1;
-        self.bytes -= bytes as usize;
+        self.bytes -= load.bytes();
     }
 
     fn put_late_ones_aside(&mut self) {
@@ -119,7 +144,7 @@ impl<R: Copy> Ledger<R> {
         while self.sent.len() > 2 * open + KEPT
             && let Some(sent) = self.sent.pop_front()
         {
-            if !sent.settled {
+            if !sent.load.is_settled() {
                 self.late.insert(sent.sequence, sent);
                 open -= 1;
             }
@@ -128,7 +153,7 @@ impl<R: Copy> Ledger<R> {
 
     /// Those that are not settled, in order.
     pub(super) fn open(&self) -> impl Iterator<Item = &Sent<R>> {
-        let sent = self.sent.iter().filter(|sent| !sent.settled);
+        let sent = self.sent.iter().filter(|sent| !sent.load.is_settled());
         self.late.values().chain(sent)
     }
 
@@ -140,7 +165,7 @@ impl<R: Copy> Ledger<R> {
     /// Everything that is not settled, in order; nothing is on its way then.
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = Sent<R>> + use<R> {
         let Ledger { late, sent, .. } = std::mem::take(self);
-        let sent = sent.into_iter().filter(|sent| !sent.settled);
+        let sent = sent.into_iter().filter(|sent| !sent.load.is_settled());
         late.into_values().chain(sent)
     }
 }
@@ -155,9 +180,8 @@ mod tests {
             receiver: (),
             sender: None,
             type_name: "Test",
-            bytes: 10,
             correlation: 0,
-            settled: false,
+            load: Load::of(10),
         }
     }
 

@@ -1,6 +1,5 @@
 //! The way to an actor whose address calls the system by another name than it has: there is none.
 
-use std::sync::atomic::Ordering::*;
 use std::sync::{Arc, Weak};
 
 use volary_core::foreign::{Errand, Outlet, Parcel, Undeliverable};
@@ -31,14 +30,18 @@ impl Outlet for Misnamed {
     fn send(&self, parcel: &mut Parcel<'_>) -> Result<(), Undeliverable> {
         let peer = self.peer.upgrade().ok_or(Undeliverable::Gone)?;
         let stand_in = peer.known.lock().get(&self.address).ok_or(Undeliverable::Gone)?;
-        peer.counters.sent.fetch_add(1, Relaxed);
+        let unreported = {
+            let outbound = peer.outbound.lock();
+            peer.counters.one_sent(&outbound);
+            outbound.unreported()
+        };
         let lost = Lost {
             receiver: stand_in.id(),
             sender: parcel.sender(),
             type_name: parcel.type_name(),
             reason: DeadReason::Unreachable,
             reply: parcel.take_reply(),
-            unreported: peer.outbound.lock().unreported(),
+            unreported,
         };
         peer.report_because(vec![lost], &self.why);
         Ok(())

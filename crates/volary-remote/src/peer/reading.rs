@@ -4,24 +4,43 @@ use std::sync::atomic::{AtomicU64, Ordering::*};
 
 use volary_wire::native::Capabilities;
 
-use super::Peer;
+use super::{Outbound, Peer};
 use crate::compression::Compression;
 
 /// What came and went.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
-    pub(crate) sent: AtomicU64,
+    sent: AtomicU64,
     pub(crate) confirmed: AtomicU64,
     pub(crate) unconfirmed: AtomicU64,
     pub(crate) unreachable: AtomicU64,
     pub(crate) busy: AtomicU64,
-    pub(crate) received: AtomicU64,
+    received: AtomicU64,
     pub(crate) refused: AtomicU64,
     pub(crate) connections: AtomicU64,
     pub(crate) forbidden: AtomicU64,
     pub(crate) breaches: AtomicU64,
     pub(crate) bytes_written: AtomicU64,
     pub(crate) bytes_read: AtomicU64,
+}
+
+/// Every message is counted on its way out and in, where whoever counts is alone already: no more than a load and a store.
+impl Counters {
+    /// One more was taken. Whoever calls holds the lock of what is on its way, and so is alone.
+    #[inline]
+    pub(crate) fn one_sent(&self, _held: &Outbound) {
+        one_more(&self.sent);
+    }
+
+    /// One more came. For one reader at a time, as `Peer::reading` makes sure.
+    #[inline]
+    pub(crate) fn one_received(&self) {
+        one_more(&self.received);
+    }
+}
+
+fn one_more(counter: &AtomicU64) {
+    counter.store(counter.load(Relaxed) + 1, Relaxed);
 }
 
 /// A reading of what came from and went to a peer; see [`Remote::peers`](crate::Remote::peers).

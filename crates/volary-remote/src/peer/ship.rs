@@ -12,7 +12,7 @@ use volary_core::foreign::{Parcel, Undeliverable};
 use volary_wire::native::{Frame, FrameKind, FrameWriter, Head, Intern, InternSpace, Metadata, NameRef};
 use volary_wire::{MessageEntry, SendEncodeError};
 
-use super::ledger::Sent;
+use super::ledger::{Load, Sent};
 use super::names::{ADDRESS, Called, TYPE};
 use super::outbound::{Asked, Outbound, put};
 
@@ -66,9 +66,8 @@ impl Outbound {
             receiver: shipment.receiver,
             sender: parcel.sender(),
             type_name: parcel.type_name(),
-            bytes: u32::try_from(length).unwrap_or(u32::MAX),
             correlation,
-            settled: false,
+            load: Load::of(length),
         });
         Ok(idle && self.connected)
     }

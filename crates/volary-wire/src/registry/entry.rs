@@ -158,21 +158,36 @@ impl MessageEntry {
     /// When it is of another type, or cannot be written.
     pub fn encode(&self, message: &dyn Any, out: &mut BytesMut) -> Result<(), SendEncodeError> {
         let start = out.len();
-        let encoded = match contain(|| (self.encode)(message, out)) {
-            Ok(Some(encoded)) => encoded.map_err(SendEncodeError::Codec),
-            Ok(None) => Err(SendEncodeError::Codec(EncodeError::new::<dyn Any>(
-                self.codec,
-                format!("it is no `{}`", self.type_name),
-            ))),
-            Err(text) => Err(SendEncodeError::Panicked {
+        let mut failed = None;
+        // What comes out of `contain` goes through memory: a word of it does not hold anybody up.
+        let encoded = contain(|| match (self.encode)(message, out) {
+            Some(Ok(())) => true,
+            otherwise => {
+                failed = Some(otherwise);
+                false
+            }
+        });
+        if matches!(encoded, Ok(true)) {
+            return Ok(());
+        }
+        out.truncate(start);
+        Err(self.not_encoded(encoded.err(), failed.flatten()))
+    }
+
+    /// Why a message could not be written: a panic, its codec's reason, or that it is of another type.
+    #[cold]
+    fn not_encoded(&self, panic: Option<String>, failed: Option<Result<(), EncodeError>>) -> SendEncodeError {
+        match (panic, failed) {
+            (Some(text), _) => SendEncodeError::Panicked {
                 type_name: self.type_name,
                 text,
-            }),
-        };
-        if encoded.is_err() {
-            out.truncate(start);
+            },
+            (None, Some(Err(error))) => SendEncodeError::Codec(error),
+            (None, _) => SendEncodeError::Codec(EncodeError::new::<dyn Any>(
+                self.codec,
+                format!("it is no `{}`", self.type_name),
+            )),
         }
-        encoded
     }
 
     /// Reads the answer to a message of type `M`, which must be this entry's.

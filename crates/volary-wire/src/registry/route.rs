@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use pin_project_lite::pin_project;
-use volary_core::{AnyRef, AskError, Message, Respond, TellError};
+use volary_core::{ActorRef, AnyRef, AskError, Message, Respond, TellError};
 
 use super::DeliverError;
 use crate::codec::{Codec, CodecId, DecodeError};
@@ -156,8 +156,8 @@ pub enum Answered {
 }
 
 fn tell<A: RemoteActor + Respond<M>, M: Wire>(to: &AnyRef, payload: Bytes) -> Result<(), DeliverError> {
-    let actor = to.downcast::<A>().ok_or(DeliverError::UnknownKind)?;
-    told(actor.tell(decode::<M>(payload)?))
+    to.with(|actor: &ActorRef<A>| told(actor.tell(decode::<M>(payload)?)))
+        .unwrap_or(Err(DeliverError::UnknownKind))
 }
 
 #[inline(always)]

@@ -1,10 +1,9 @@
 //! A message on its way in.
 
 use std::cell::Cell;
-use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
+use super::receipt::Receipt;
 use crate::baggage::Baggage;
 use crate::dispatch::Host;
 use crate::events::DeadReason;
@@ -124,58 +123,5 @@ impl<'a> Arrival<'a> {
         let sender = self.sender.map_or(0, ActorId::raw);
         let core = &self.system.core;
         core.dead_letter_unseen(None, receiver, sender, reason, message_type);
-    }
-}
-
-/// Hears when a message has left its mailbox.
-///
-/// ```
-/// # use volary_core::foreign::Received;
-/// struct Print;
-/// impl Received for Print {
-///     fn received(&self, ticket: u64) { println!("{ticket} was taken") }
-/// }
-/// ```
-pub trait Received: Send + Sync + 'static {
-    /// The message of this ticket has left its mailbox: it is being handled, or never will be. Must be quick.
-    fn received(&self, ticket: u64);
-}
-
-/// Says so when it is dropped: the message it goes with has left its mailbox.
-///
-/// ```
-/// # use std::sync::Arc;
-/// # use volary_core::foreign::{Receipt, Received};
-/// fn ticket(office: Arc<dyn Received>) -> Receipt { Receipt::new(office, 42) }
-/// ```
-#[must_use = "dropping it says that the message was taken"]
-pub struct Receipt {
-    office: Arc<dyn Received>,
-    ticket: u64,
-}
-
-impl Receipt {
-    /// For the message of this ticket.
-    ///
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use volary_core::foreign::{Receipt, Received};
-    /// fn ticket(office: Arc<dyn Received>) -> Receipt { Receipt::new(office, 42) }
-    /// ```
-    #[inline]
-    pub fn new(office: Arc<dyn Received>, ticket: u64) -> Self {
-        Receipt { office, ticket }
-    }
-}
-
-impl Drop for Receipt {
-    fn drop(&mut self) {
-        let _ = crate::dispatch::contain(|| self.office.received(self.ticket));
-    }
-}
-
-impl fmt::Debug for Receipt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receipt({})", self.ticket)
     }
 }

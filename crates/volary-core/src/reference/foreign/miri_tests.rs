@@ -102,6 +102,28 @@ fn miri_stand_ins_and_every_end_of_an_ask_elsewhere() {
         arrival(10).deliver(|| ()); // nothing was sent: the receipt says so at once
         assert_eq!(shelf.received.load(SeqCst), 11);
 
+        // With nothing but a receipt, which travels in the word itself; to an actor that is lent.
+        let receipts = Receipts::new(shelf.clone());
+        let any = AnyRef::from(&echo);
+        for ticket in [100, 200] {
+            Arrival::new(&system).receipt(receipts.next(ticket)).deliver(|| {
+                let told = any.with(|echo: &ActorRef<Echo>| echo.tell(Query(Box::new(5))));
+                assert!(matches!(told, Some(Ok(()))));
+            });
+        }
+        assert_eq!(*echo.ask(Query(Box::new(6))).await.unwrap(), 6);
+        assert_eq!(shelf.received.load(SeqCst), 311);
+        echo.stop();
+        echo.terminated().await;
+        Arrival::new(&system)
+            .receipt(receipts.next(1_000))
+            .deliver(|| assert!(echo.tell(Query(Box::new(5))).is_err()));
+        assert_eq!(
+            shelf.received.load(SeqCst),
+            1_311,
+            "refused, it has not stayed in the mailbox either"
+        );
+
         stand_in.end();
         far.terminated().await;
         assert!(matches!(ask().await, Err(AskError::Stopped)));

@@ -12,16 +12,19 @@ mod arrival;
 mod outlet;
 mod parcel;
 mod pending_reply;
+mod receipt;
 mod stand_in;
 
 #[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
 mod miri_tests;
 
-pub use arrival::{Arrival, Receipt, Received};
+pub use arrival::Arrival;
 pub(crate) use outlet::Foreign;
 pub use outlet::{Errand, Outlet, Room, Undeliverable};
 pub use parcel::Parcel;
 pub(crate) use parcel::post_out;
 pub use pending_reply::PendingReply;
+pub(crate) use receipt::Line;
+pub use receipt::{Receipt, Receipts, Received};
 pub(crate) use stand_in::Absent;
 pub use stand_in::{Abroad, StandIn};

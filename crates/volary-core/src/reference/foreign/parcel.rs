@@ -131,7 +131,9 @@ pub(crate) fn post_out<M: Message>(
     mut envelope: Envelope,
     message: M,
 ) -> Result<(), (Refusal, M)> {
-    let carried = envelope.take_carried().unwrap_or_default();
+    // Most carry nothing, and a box for that would be the only allocation on the way.
+    let carried = envelope.take_carried();
+    let nothing = Baggage::new();
     if cell.log.is_closed() {
         return Err((Refusal::Closed, message));
     }
@@ -146,7 +148,7 @@ pub(crate) fn post_out<M: Message>(
             None if envelope.deadline == 0 => None,
             None => Some(Moment::from_nanos(envelope.deadline).since(cell.system().now())),
         },
-        baggage: &carried.baggage,
+        baggage: carried.as_ref().map_or(&nothing, |carried| &carried.baggage),
         reply,
     };
     let sent = contain(|| foreign.outlet.send(&mut parcel)).unwrap_or_else(|fault| {

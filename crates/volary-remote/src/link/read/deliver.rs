@@ -5,7 +5,7 @@ use std::cell::Ref;
 use std::sync::atomic::Ordering::*;
 use std::sync::{Arc, Weak};
 
-use volary_core::foreign::Arrival;
+use volary_core::foreign::{Arrival, Receipt, Receipts};
 use volary_core::{ActorId, Address, AnyRef, Baggage, DeadReason, Path, TraceContext};
 use volary_wire::native::{Envelope, Frame, Metadata, Name, Outcome, Reply, Told};
 use volary_wire::{DeliverError, Route};
@@ -19,9 +19,19 @@ pub(super) struct Receiver {
     actor: AnyRef,
     actor_type: TypeId,
     inbox: Arc<Inbox>,
+    /// Of the inbox.
+    receipts: Receipts,
     /// The way of the message type that came last, which is mostly that of the next: its number, and how often numbers
     /// had got other names by then.
     last: Option<((u32, u32), Route)>,
+}
+
+impl Receiver {
+    /// A receipt for the message of this number and length; `None` if too many wait already, or too much.
+    #[inline]
+    fn admit(&self, sequence: u64, length: usize) -> Option<Receipt> {
+        Some(self.receipts.next(self.inbox.admit(sequence, length)?))
+    }
 }
 
 /// Receiver, sender and type, as a frame calls them.
@@ -34,10 +44,10 @@ impl Inbound {
             return self.deliver(told.into(), None);
         };
         let peer = &*self.link.peer;
-        peer.counters.received.fetch_add(1, Relaxed);
+        peer.counters.one_received();
         let sequence = told.sequence;
         let delivering = Delivering::begin(&self.link, sequence);
-        let delivered = match receiver.inbox.admit(sequence, told.payload.len()) {
+        let delivered = match receiver.admit(sequence, told.payload.len()) {
             Some(receipt) => Arrival::new(&peer.shared.system)
                 .receipt(receipt)
                 .from(sender)
@@ -74,7 +84,7 @@ impl Inbound {
     pub(super) fn deliver(&self, envelope: Envelope, correlation: Option<u64>) -> Result<(), String> {
         let sequence = envelope.sequence;
         let peer = &*self.link.peer;
-        peer.counters.received.fetch_add(1, Relaxed);
+        peer.counters.one_received();
         // Names are numbers nearly always, so that costs nothing.
         let names = (
             envelope.receiver.clone(),
@@ -189,7 +199,7 @@ impl Inbound {
         let link = &*self.link;
         let shared = &link.peer.shared;
         let route = self.route(&envelope.type_name, receiver)?;
-        let Some(receipt) = receiver.inbox.admit(envelope.sequence, envelope.payload.len()) else {
+        let Some(receipt) = receiver.admit(envelope.sequence, envelope.payload.len()) else {
             return Err(Undelivered::Busy);
         };
         let baggage = envelope.metadata.as_ref().and_then(baggage);
@@ -232,9 +242,11 @@ impl Inbound {
             }
         };
         let actor = self.link.peer.shared.local(address).ok_or_else(nobody)?;
+        let inbox = self.inbox(actor.id());
         Ok(Receiver {
             actor_type: actor.actor_type(),
-            inbox: self.inbox(actor.id()),
+            receipts: Receipts::new(inbox.clone()),
+            inbox,
             actor,
             last: None,
         })

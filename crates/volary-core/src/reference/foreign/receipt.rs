@@ -1,0 +1,322 @@
+//! Receipts: whoever delivers messages hears when each has left its mailbox.
+//!
+//! ```text
+//!   pad      office   open   line  line  line …       256 bytes, at a multiple of 256
+//!                              ▲
+//!   receipt ───────────────────┘   one word, which fits into the record of the message
+//! ```
+//!
+//! A receipt is a line of a pad. Pads are what is allocated and freed, and counts references to the office, once for some
+//! thirty messages; what is left to do for each is to write its line, and to strike it out.
+
+use std::cell::{Cell, UnsafeCell};
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::*, fence};
+
+/// Hears when a message has left its mailbox.
+///
+/// ```
+/// # use volary_core::foreign::Received;
+/// struct Print;
+/// impl Received for Print {
+///     fn received(&self, ticket: u64) { println!("{ticket} was taken") }
+/// }
+/// ```
+pub trait Received: Send + Sync + 'static {
+    /// The message of this ticket has left its mailbox: it is being handled, or never will be. Must be quick.
+    fn received(&self, ticket: u64);
+}
+
+/// Of a pad, and what its address is a multiple of: that is how a line finds its pad.
+const BYTES: usize = 256;
+const LINES: usize = (BYTES - HEAD) / size_of::<u64>();
+/// An office and a count, up to the next word.
+const HEAD: usize = size_of::<Arc<dyn Received>>() + size_of::<u64>();
+
+const _: () = assert!(size_of::<Pad>() == BYTES && align_of::<Pad>() == BYTES);
+
+#[repr(C, align(256))]
+struct Pad {
+    office: Arc<dyn Received>,
+    /// Lines that were not struck out, those among them that nobody has yet. The last one takes the pad along.
+    open: AtomicU32,
+    lines: [Line; LINES],
+}
+
+/// The ticket of one message.
+#[repr(align(8))]
+pub(crate) struct Line(UnsafeCell<u64>);
+
+/// Says so when it is dropped: the message it goes with has left its mailbox.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use volary_core::foreign::{Receipt, Received};
+/// fn ticket(office: Arc<dyn Received>) -> Receipt { Receipt::new(office, 42) }
+/// ```
+#[must_use = "dropping it says that the message was taken"]
+pub struct Receipt(NonNull<Line>);
+
+// SAFETY: its line belongs to it alone, and the rest of the pad is an office, which is `Send` and `Sync`, and an atomic.
+unsafe impl Send for Receipt {}
+// SAFETY: as above; through a reference the line is only read.
+unsafe impl Sync for Receipt {}
+
+impl Receipt {
+    /// For the message of this ticket. Who has many for the same office takes them from [`Receipts`].
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use volary_core::foreign::{Receipt, Received};
+    /// fn ticket(office: Arc<dyn Received>) -> Receipt { Receipt::new(office, 42) }
+    /// ```
+    pub fn new(office: Arc<dyn Received>, ticket: u64) -> Self {
+        Receipts::new(office).next(ticket)
+    }
+
+    /// As one word, aligned to eight.
+    #[inline]
+    pub(crate) fn into_line(self) -> NonNull<Line> {
+        std::mem::ManuallyDrop::new(self).0
+    }
+
+    /// # Safety
+    /// From `into_line`, once.
+    #[inline]
+    pub(crate) unsafe fn from_line(line: NonNull<Line>) -> Self {
+        Receipt(line)
+    }
+
+    #[inline]
+    fn ticket(&self) -> u64 {
+        // SAFETY: the line of a receipt was written before there was one, and is not written again while there is.
+        unsafe { *self.0.as_ref().0.get() }
+    }
+
+    #[inline]
+    fn pad(&self) -> NonNull<Pad> {
+        // Made from the address of its pad, so this points to all of it.
+        let pad = self.0.as_ptr().map_addr(|address| address & !(BYTES - 1)).cast();
+        // SAFETY: the address of a pad is not zero.
+        unsafe { NonNull::new_unchecked(pad) }
+    }
+}
+
+impl Drop for Receipt {
+    #[inline]
+    fn drop(&mut self) {
+        let (ticket, pad) = (self.ticket(), self.pad());
+        // SAFETY: the line is open, so the pad is there.
+        let office = unsafe { &*pad.as_ref().office };
+        let _ = crate::dispatch::contain(|| office.received(ticket));
+        // SAFETY: the line is this one's, and is struck out once.
+        unsafe { Pad::strike_out(pad, 1) };
+    }
+}
+
+impl fmt::Debug for Receipt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Receipt({})", self.ticket())
+    }
+}
+
+/// Makes receipts of one office: cheap where there are many.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use std::sync::atomic::{AtomicU64, Ordering};
+/// use volary_core::foreign::{Receipts, Received};
+///
+/// struct Sum(AtomicU64);
+/// impl Received for Sum {
+///     fn received(&self, ticket: u64) { self.0.fetch_add(ticket, Ordering::Relaxed); }
+/// }
+///
+/// let sum = Arc::new(Sum(AtomicU64::new(0)));
+/// let receipts = Receipts::new(sum.clone());
+/// (1..=100).for_each(|ticket| drop(receipts.next(ticket)));
+/// assert_eq!(sum.0.load(Ordering::Relaxed), 5_050);
+/// ```
+pub struct Receipts {
+    office: Arc<dyn Received>,
+    /// The pad that has lines left, and how many; none before the first message.
+    pad: Cell<Option<NonNull<Pad>>>,
+    left: Cell<usize>,
+}
+
+// SAFETY: the lines that are left belong to it alone; and as for `Receipt`.
+unsafe impl Send for Receipts {}
+
+impl Receipts {
+    /// Of an office.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use volary_core::foreign::{Receipts, Received};
+    /// fn of(office: Arc<dyn Received>) -> Receipts { Receipts::new(office) }
+    /// ```
+    #[must_use]
+    pub fn new(office: Arc<dyn Received>) -> Self {
+        Receipts {
+            office,
+            pad: Cell::new(None),
+            left: Cell::new(0),
+        }
+    }
+
+    /// One for the message of this ticket.
+    ///
+    /// ```
+    /// # use volary_core::foreign::{Receipt, Receipts};
+    /// fn ticket(receipts: &Receipts) -> Receipt { receipts.next(42) }
+    /// ```
+    #[inline]
+    pub fn next(&self, ticket: u64) -> Receipt {
+        let pad = match self.pad.get() {
+            Some(pad) => pad,
+            None => self.begin_pad(),
+        };
+        let left = self.left.get() - 1;
+        self.left.set(left);
+        if left == 0 {
+            // From here on it belongs to its receipts.
+            self.pad.set(None);
+        }
+        // SAFETY: this line is open and nobody's yet, so the pad is there. The address is made from that of the pad.
+        unsafe {
+            let line = (&raw mut (*pad.as_ptr()).lines).cast::<Line>().add(left);
+            (*line).0.get().write(ticket);
+            Receipt(NonNull::new_unchecked(line))
+        }
+    }
+
+    #[cold]
+    fn begin_pad(&self) -> NonNull<Pad> {
+        let pad = Box::new(Pad {
+            office: self.office.clone(),
+            open: AtomicU32::new(LINES as u32),
+            lines: [const { Line(UnsafeCell::new(0)) }; LINES],
+        });
+        let pad = NonNull::from(Box::leak(pad));
+        self.pad.set(Some(pad));
+        self.left.set(LINES);
+        pad
+    }
+}
+
+impl Drop for Receipts {
+    fn drop(&mut self) {
+        if let Some(pad) = self.pad.get() {
+            // SAFETY: the lines that are left are this one's.
+            unsafe { Pad::strike_out(pad, self.left.get() as u32) };
+        }
+    }
+}
+
+impl fmt::Debug for Receipts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Receipts")
+    }
+}
+
+impl Pad {
+    /// # Safety
+    /// So many lines are the caller's, and will not be touched again.
+    #[inline]
+    unsafe fn strike_out(pad: NonNull<Self>, lines: u32) {
+        // SAFETY: a line is open, so the pad is there.
+        if unsafe { pad.as_ref() }.open.fetch_sub(lines, Release) != lines {
+            return;
+        }
+        fence(Acquire);
+        // SAFETY: from a box, and these were the last lines: nobody else has an address of it.
+        drop(unsafe { Box::from_raw(pad.as_ptr()) });
+    }
+}
+
+#[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Office {
+        sum: AtomicU64,
+        count: AtomicU64,
+    }
+
+    impl Received for Office {
+        fn received(&self, ticket: u64) {
+            self.count.fetch_add(1, SeqCst);
+            self.sum.fetch_add(ticket, SeqCst);
+            assert_ne!(ticket, 13, "an office may panic");
+        }
+    }
+
+    impl Office {
+        fn seen(&self) -> (u64, u64) {
+            (self.count.load(SeqCst), self.sum.load(SeqCst))
+        }
+    }
+
+    #[test]
+    fn miri_every_receipt_is_heard_of_once_and_pads_go_with_their_last_line() {
+        let office = Arc::new(Office::default());
+        let receipts = Receipts::new(office.clone());
+        let count = 3 * LINES as u64 + 5;
+        let mut open: Vec<Receipt> = (1..=count).map(|ticket| receipts.next(ticket)).collect();
+        assert_eq!(format!("{:?}", open[41]), "Receipt(42)");
+        assert_eq!(office.seen(), (0, 0));
+        // In any order, and the maker before the last.
+        let mut left = Vec::new();
+        while let Some(receipt) = open.pop() {
+            left.push(receipt);
+            if !open.is_empty() {
+                drop(open.swap_remove(open.len() / 2));
+            }
+        }
+        drop(receipts);
+        drop(left);
+        assert_eq!(office.seen(), (count, count * (count + 1) / 2));
+        assert_eq!(Arc::strong_count(&office), 1, "no pad is left");
+    }
+
+    #[test]
+    fn miri_receipts_are_dropped_where_messages_are_handled() {
+        let office = Arc::new(Office::default());
+        let receipts = Receipts::new(office.clone());
+        let count = if cfg!(miri) { 2 * LINES as u64 } else { 20_000 };
+        std::thread::scope(|scope| {
+            let (even, odd) = (std::sync::mpsc::channel(), std::sync::mpsc::channel());
+            scope.spawn(move || even.1.into_iter().for_each(drop::<Receipt>));
+            scope.spawn(move || odd.1.into_iter().for_each(drop::<Receipt>));
+            for ticket in 1..=count {
+                let to = if ticket % 2 == 0 { &even.0 } else { &odd.0 };
+                to.send(receipts.next(ticket)).unwrap();
+            }
+            drop((receipts, even.0, odd.0));
+        });
+        assert_eq!(office.seen(), (count, count * (count + 1) / 2));
+        assert_eq!(Arc::strong_count(&office), 1);
+    }
+
+    #[test]
+    fn miri_a_single_receipt_has_a_pad_of_its_own() {
+        let office = Arc::new(Office::default());
+        let receipt = Receipt::new(office.clone(), 7);
+        assert_eq!(Arc::strong_count(&office), 2);
+        // SAFETY: once.
+        drop(unsafe { Receipt::from_line(receipt.into_line()) });
+        assert_eq!((office.seen(), Arc::strong_count(&office)), ((1, 7), 1));
+    }
+
+    #[test]
+    fn miri_an_office_that_panics_keeps_no_pad() {
+        let office = Arc::new(Office::default());
+        drop(Receipt::new(office.clone(), 13));
+        assert_eq!((office.seen(), Arc::strong_count(&office)), ((1, 13), 1));
+    }
+}
