@@ -73,12 +73,10 @@ impl AnyRef {
     #[inline]
     pub fn with<A: Actor, R>(&self, call: impl FnOnce(&ActorRef<A>) -> R) -> Option<R> {
         let is = self.cell.foreign().is_some() || self.actor_type() == TypeId::of::<A>();
-        // SAFETY: a second reference that was not counted, and is not dropped; the first is borrowed meanwhile.
         is.then(|| {
-            call(&ManuallyDrop::new(ActorRef::from_cell(
-                unsafe { ptr::read(&self.cell) },
-                (),
-            )))
+            // SAFETY: a second reference that was not counted, and is not dropped; the first is borrowed meanwhile.
+            let cell = unsafe { ptr::read(&self.cell) };
+            call(&ManuallyDrop::new(ActorRef::from_cell(cell, ())))
         })
     }
 

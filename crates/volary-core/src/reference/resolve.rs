@@ -211,7 +211,7 @@ mod tests {
 
     impl Resolver for Named {
         fn outside_address(&self, _: &Address) -> Address {
-            format!("volary://{}/user/x", self.0).parse().unwrap()
+            format!("volary://{}/user/x", self.0).parse().expect("an address")
         }
         fn resolve(&self, _: &Address) -> Option<AnyRef> {
             // A resolver may open a scope of its own.
@@ -222,7 +222,7 @@ mod tests {
     }
 
     fn current_name() -> String {
-        let any = "volary://any/user/x".parse().unwrap();
+        let any = "volary://any/user/x".parse().expect("an address");
         match Resolving::outside_address(&any) {
             Ok(address) => address.system().to_owned(),
             Err(error) => error.to_string(),

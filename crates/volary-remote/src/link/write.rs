@@ -18,7 +18,7 @@ type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 const SQUEEZED_AT_ONCE: usize = 256 << 10;
 
 /// How many runs of settled messages are said at a time.
-const RUNS: usize = 128;
+const RUNS: usize = 1_024;
 
 pub(super) async fn write(link: Arc<Link>, mut writer: Writer, mut squeeze: Option<Squeeze>) {
     let peer = link.peer.clone();

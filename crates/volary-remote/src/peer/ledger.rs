@@ -1,9 +1,11 @@
 //! The messages that were given to a connection, or wait for one, and are not confirmed yet.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use volary_core::ActorId;
 use volary_wire::native::Confirm;
+
+use super::ring::Ring;
 
 /// How many settled messages may be kept behind one that is not, beside as many as are under way.
 const KEPT: usize = 1_024;
@@ -51,7 +53,7 @@ pub(super) struct Ledger<R = ActorId> {
     /// here, or everything behind them would be kept.
     late: BTreeMap<u64, Sent<R>>,
     /// All others, settled ones among them, without gaps.
-    sent: VecDeque<Sent<R>>,
+    sent: Ring<Sent<R>>,
     /// How many are not settled, and their bytes.
     under_way: u64,
     bytes: usize,
@@ -61,7 +63,7 @@ impl<R> Default for Ledger<R> {
     fn default() -> Self {
         Ledger {
             late: BTreeMap::new(),
-            sent: VecDeque::new(),
+            sent: Ring::default(),
             under_way: 0,
             bytes: 0,
         }
@@ -77,6 +79,13 @@ impl<R: Copy> Ledger<R> {
         self.bytes
     }
 
+    /// A message is about to be pushed.
+    #[inline(always)]
+    pub(super) fn expect(&mut self) {
+        self.sent.expect();
+    }
+
+    #[inline(always)]
     pub(super) fn push(&mut self, sent: Sent<R>) {
         self.under_way += 1;
         self.bytes += sent.load.bytes();

@@ -72,13 +72,25 @@ impl Line {
     }
 }
 
+/// For how many messages there is room if one who waits is called. Most have more than one to send: were as many called as
+/// there is room for, nearly all of them would find it taken by the first.
+const ROOM_EACH: u64 = 64;
+
 impl Peer {
-    /// There may be room: those who wait are called, as many as there is room for. Who finds it taken stays in line, and
-    /// is called again when more is confirmed.
+    /// There may be room: some of those who wait are called. Who finds it taken stays in line, and is called again when more
+    /// is confirmed; who was called and does not wait any more has [the next](Room::leave) called, so that everybody's
+    /// turn comes while there is room, however little the others take.
     pub(crate) fn made_room(&self) {
         if self.line.is_waiting.load(SeqCst) {
             let room = self.outbound.lock().room();
-            self.line.call(room);
+            self.line.call(room.div_ceil(ROOM_EACH));
+        }
+    }
+
+    /// Somebody who was called has gone, and may have left room.
+    fn call_next(&self) {
+        if self.line.is_waiting.load(SeqCst) && self.outbound.lock().room() > 0 {
+            self.line.call(1);
         }
     }
 
@@ -106,7 +118,7 @@ impl Room for Peer {
 
     fn leave(&self, ticket: u64) {
         if self.line.leave(ticket) {
-            self.made_room();
+            self.call_next();
         }
     }
 }

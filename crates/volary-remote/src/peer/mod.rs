@@ -16,6 +16,7 @@ mod misnamed;
 mod names;
 mod outbound;
 mod reading;
+mod ring;
 mod settled;
 mod ship;
 

@@ -195,8 +195,8 @@ fn ask<A: RemoteActor + Respond<M>, M: Wire>(
 }
 
 #[inline(always)]
-pub(super) fn decode<M: Wire>(payload: Bytes) -> Result<M, DeliverError> {
-    match contain(|| M::Codec::decode(payload)) {
+pub(super) fn decode<M: Wire>(mut payload: Bytes) -> Result<M, DeliverError> {
+    match contain(|| M::Codec::decode_in_place(&mut payload)) {
         Ok(decoded) => Ok(decoded?),
         Err(_) => Err(DeliverError::Panicked { name: M::NAME }),
     }
