@@ -9,7 +9,9 @@ mod common;
 
 use std::future::IntoFuture;
 use std::pin::pin;
-use std::task::{Context as Task, Poll, Waker};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::task::{Context as Task, Poll, Wake, Waker};
 use std::time::Duration;
 
 use common::*;
@@ -112,6 +114,35 @@ async fn r3_a_send_that_is_dropped_sends_nothing_and_passes_its_place_on() {
     eventually("they are settled", || reading(&one).under_way == 0).await;
     let books = reading(&one);
     assert_eq!(books.sent, 19, "the one that was dropped was not sent: {books:?}");
+    stop(one, other).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r3_a_send_that_was_called_and_is_not_polled_holds_up_nobody() {
+    struct Called(AtomicBool);
+    impl Wake for Called {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, Relaxed);
+        }
+    }
+    let (one, other, stuck, far) = full().await;
+    let calls: Vec<_> = (0..4).map(|_| Arc::new(Called(AtomicBool::new(false)))).collect();
+    let mut sends = Vec::new();
+    for (call, number) in calls.iter().zip(0..) {
+        let mut send = Box::pin(far.send(Note { number }).timeout(PATIENCE * 10).into_future());
+        let waker = Waker::from(call.clone());
+        assert!(send.as_mut().poll(&mut Task::from_waker(&waker)).is_pending());
+        sends.push(send);
+    }
+    stuck.kill();
+    // Nobody comes, and all are called.
+    eventually("the last one is called", || {
+        calls.iter().all(|call| call.0.load(Relaxed))
+    })
+    .await;
+    for send in sends.into_iter().rev() {
+        assert!(soon("room", send).await.is_ok());
+    }
     stop(one, other).await;
 }
 

@@ -121,6 +121,7 @@ pub(crate) struct Host {
     pub(crate) attention: Attention,
     /// Turns run for askers, to time some of them.
     inlined: Cell<u32>,
+    asks: Cell<u32>,
     short: Cell<u32>,
     /// Why a layer refused the last message that it did.
     refusal: Cell<&'static str>,
@@ -150,6 +151,7 @@ impl Host {
             worker: Cell::new(ptr::null()),
             attention: Attention::new(),
             inlined: Cell::new(0),
+            asks: Cell::new(0),
             short: Cell::new(0),
             refusal: Cell::new(""),
             in_hook: Cell::new(false),
@@ -363,6 +365,14 @@ impl Host {
     pub(crate) fn count_inline(&self) -> u32 {
         let count = self.inlined.get().wrapping_add(1);
         self.inlined.set(count);
+        count
+    }
+
+    /// Asks that were made on this thread from outside of workers.
+    #[inline]
+    pub(crate) fn count_asked(&self) -> u32 {
+        let count = self.asks.get().wrapping_add(1);
+        self.asks.set(count);
         count
     }
 

@@ -247,7 +247,7 @@ impl<C: Deref<Target = CellRef>, M: Message> Future for Asking<C, M> {
         match self.state {
             State::Fresh(slot) => {
                 // A task that only ever asks actors which answer at once would never let others run:
-                // tokio's own budget is charged for each.
+                // tokio's own budget is charged.
                 let Some(progress) = charge(task) else {
                     return Poll::Pending;
                 };
@@ -284,6 +284,10 @@ impl<C: Deref<Target = CellRef>, M: Message> Future for Asking<C, M> {
     }
 }
 
+/// An ask that is answered at once takes a fraction of what the operations do that tokio's budget is made for; and a task
+/// that has spent its budget wakes another thread of the runtime, which costs as much as fifty asks.
+const ASKS_PER_CHARGE: u32 = 4;
+
 /// A charge to the budget of the surrounding tokio task, if there is one.
 struct Progress(Option<tokio::task::coop::RestoreOnPending>);
 
@@ -300,7 +304,8 @@ impl Progress {
 #[inline]
 fn charge(task: &mut Context<'_>) -> Option<Progress> {
     // Within a worker turns are bounded otherwise.
-    if Host::with(|host| host.worker().is_some()).unwrap_or(true) {
+    let is_charged = |host: &Host| host.worker().is_none() && host.count_asked().is_multiple_of(ASKS_PER_CHARGE);
+    if !Host::with(is_charged).unwrap_or(false) {
         return Some(Progress(None));
     }
     match tokio::task::coop::poll_proceed(task) {

@@ -80,11 +80,20 @@ impl Inbox {
             }
         }
         let units = (length.div_ceil(UNIT) as u64).clamp(1, MOST_UNITS);
-        if !peer.inflow.charge(units) {
+        if !peer.inflow.charge(units) && !self.charge_again(units) {
             return None;
         }
         admitted.store(number + 1, Relaxed);
         Some(units << NUMBER_BITS | sequence)
+    }
+}
+
+impl Inbox {
+    /// There is no room, unless some is to be given back.
+    #[cold]
+    fn charge_again(&self, units: u64) -> bool {
+        self.link.leaving.lock().settle_up(&self.link);
+        self.link.peer.inflow.charge(units)
     }
 }
 

@@ -27,7 +27,7 @@ const BUDGET: usize = 256;
 const STRETCHED_AT_ONCE: usize = 1 << 20;
 /// How many inboxes are kept without looking whether they are of use.
 const FEW_INBOXES: usize = 1_024;
-/// How many runs of settled messages are remembered. Gaps between them are messages that wait; a peer that has this
+/// How many runs of settled messages are remembered, of those that are old. Gaps between them are messages that wait; a peer that has this
 /// many under way has set its window so wide.
 const MOST_RUNS: usize = 1 << 20;
 

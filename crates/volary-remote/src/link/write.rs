@@ -17,9 +17,6 @@ type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 /// How much is compressed before others have their turn.
 const SQUEEZED_AT_ONCE: usize = 256 << 10;
 
-/// How many runs of settled messages are said at a time.
-const RUNS: usize = 1_024;
-
 pub(super) async fn write(link: Arc<Link>, mut writer: Writer, mut squeeze: Option<Squeeze>) {
     let peer = link.peer.clone();
     let mut batch = Batch::default();
@@ -27,6 +24,7 @@ pub(super) async fn write(link: Arc<Link>, mut writer: Writer, mut squeeze: Opti
         link.confirm();
         batch = peer.outbound.lock().next_batch(link.epoch, batch);
         peer.room.notify_one();
+        peer.made_room(); // it may have been full of what is written now
         if batch.is_empty() {
             if link.closing().or(peer.to_write.notified()).await.is_none() {
                 break;
@@ -92,11 +90,13 @@ impl Link {
         let said = {
             let mut leaving = self.leaving.lock();
             leaving.settle_up(self);
-            leaving.settled.say(RUNS)
+            leaving.settled.say(Confirm::MAX_RANGES)
         };
-        if let Some((up_to, beyond)) = said
-            && let Some(confirm) = Confirm::new(up_to, &beyond)
-        {
+        if let Some((up_to, beyond)) = said {
+            let Some(confirm) = Confirm::new(up_to, &beyond) else {
+                // Not said, it would never be: better another connection than books that are wrong for ever.
+                return self.close("which messages were taken cannot be said");
+            };
             let outbound = &mut *self.peer.outbound.lock();
             if outbound.is_on(self.epoch) {
                 outbound.write_first(&Frame::Confirm(confirm));

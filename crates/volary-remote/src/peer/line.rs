@@ -75,23 +75,26 @@ impl Line {
 /// For how many messages there is room if one who waits is called. Most have more than one to send: were as many called as
 /// there is room for, nearly all of them would find it taken by the first.
 const ROOM_EACH: u64 = 64;
+/// But so many are, if there is room: who was called need not come.
+const FEWEST: u64 = 16;
 
 impl Peer {
     /// There may be room: some of those who wait are called. Who finds it taken stays in line, and is called again when more
-    /// is confirmed; who was called and does not wait any more has [the next](Room::leave) called, so that everybody's
-    /// turn comes while there is room, however little the others take.
+    /// is confirmed; who was called and does not wait any more has [the next](Room::leave) called.
     pub(crate) fn made_room(&self) {
-        if self.line.is_waiting.load(SeqCst) {
-            let room = self.outbound.lock().room();
-            self.line.call(room.div_ceil(ROOM_EACH));
-        }
+        self.call_up_to(|room| room.div_ceil(ROOM_EACH).max(FEWEST));
     }
 
-    /// Somebody who was called has gone, and may have left room.
-    fn call_next(&self) {
-        if self.line.is_waiting.load(SeqCst) && self.outbound.lock().room() > 0 {
-            self.line.call(1);
+    fn call_up_to(&self, count: impl FnOnce(u64) -> u64) {
+        if !self.line.is_waiting.load(SeqCst) {
+            return;
         }
+        let (room, quiet) = {
+            let outbound = self.outbound.lock();
+            (outbound.room(), outbound.under_way() == 0)
+        };
+        // Where nothing will be confirmed nobody is called later.
+        self.line.call(if quiet { room } else { count(room).min(room) });
     }
 
     /// Everybody who waits may look for themselves: an actor there has ended, or nothing goes there any more.
@@ -118,7 +121,7 @@ impl Room for Peer {
 
     fn leave(&self, ticket: u64) {
         if self.line.leave(ticket) {
-            self.call_next();
+            self.call_up_to(|_| 1);
         }
     }
 }

@@ -268,6 +268,8 @@ fn runs_of(mut bits: u64, start: u64) -> impl Iterator<Item = (u64, u64)> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use volary_wire::native::Confirm;
+
     use super::*;
 
     #[test]
@@ -303,6 +305,21 @@ mod tests {
         assert_eq!(said.len(), 900, "all but those that are stuck");
         settled.settle(51);
         assert_eq!(settled.say(8), Some((0, vec![51..=51])), "no more than what is new");
+    }
+
+    #[test]
+    fn r8_whatever_is_said_fits_a_confirmation() {
+        let mut settled = Settled::default();
+        let taken: BTreeSet<u64> = (1..=5_000).map(|number| 2 * number).collect();
+        taken.iter().for_each(|number| {
+            settled.settle(*number);
+        });
+        let mut said = BTreeSet::new();
+        while let Some((up_to, runs)) = settled.say(Confirm::MAX_RANGES) {
+            let confirm = Confirm::new(up_to, &runs).expect("a confirmation");
+            confirm.beyond().for_each(|run| said.extend(run));
+        }
+        assert_eq!(said, taken);
     }
 
     #[test]

@@ -9,12 +9,16 @@ use super::read::Reader;
 use super::write::put_number;
 use super::{FrameError, FrameKind};
 
-/// The most ranges in one confirmation; what does not fit is said in the next.
-const MAX_RANGES: usize = 256;
-
 impl Confirm {
+    /// The most ranges in one confirmation; what does not fit is said in the next.
+    ///
+    /// ```
+    /// assert_eq!(volary_wire::native::Confirm::MAX_RANGES, 256);
+    /// ```
+    pub const MAX_RANGES: usize = 256;
+
     /// Everything up to `up_to`, and ranges beyond it that are in order and do not touch. None if they are not, or if
-    /// there are more than 256.
+    /// there are more than [`MAX_RANGES`](Self::MAX_RANGES).
     ///
     /// ```
     /// # use volary_wire::native::Confirm;
@@ -24,7 +28,7 @@ impl Confirm {
     pub fn new(up_to: u64, beyond: &[RangeInclusive<u64>]) -> Option<Self> {
         let mut ranges = BytesMut::new();
         let mut last = up_to;
-        if beyond.len() > MAX_RANGES {
+        if beyond.len() > Self::MAX_RANGES {
             return None;
         }
         for range in beyond {
@@ -56,7 +60,7 @@ impl Confirm {
         let (mut last, mut count) = (up_to, 0);
         while next(&mut left, &mut last)?.is_some() {
             count += 1;
-            left.within(count, MAX_RANGES, "ranges")?;
+            left.within(count, Self::MAX_RANGES, "ranges")?;
         }
         Ok(Confirm { up_to, ranges })
     }

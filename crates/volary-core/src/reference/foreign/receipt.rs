@@ -192,6 +192,24 @@ impl Receipts {
         }
     }
 
+    /// Whether the next one needs memory, 256 bytes: for whoever keeps account of it.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use volary_core::foreign::{Receipts, Received};
+    /// # fn f(office: Arc<dyn Received>) {
+    /// let receipts = Receipts::new(office);
+    /// assert!(receipts.is_spent());
+    /// let receipt = receipts.next(1);
+    /// assert!(!receipts.is_spent());
+    /// # }
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn is_spent(&self) -> bool {
+        self.pad.get().is_none()
+    }
+
     #[cold]
     fn begin_pad(&self) -> NonNull<Pad> {
         let pad = Box::new(Pad {

@@ -1,0 +1,78 @@
+//! R3: what a message between two nodes allocates, on both sides together.
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that meets an error fails, and runs what it needs"
+)]
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::future::IntoFuture;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use common::*;
+use volary::prelude::*;
+
+struct Counting;
+
+static MADE: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: everything is left to the system's allocator; the counter does not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        MADE.fetch_add(1, Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Counts, and keeps nothing.
+struct Tally(u64);
+
+#[actor(kind = "test.Tally", remote(Add, Sum))]
+impl Tally {
+    #[message(remote = "test.Add", codec = postcard, derive(serde::Serialize, serde::Deserialize))]
+    fn add(&mut self, number: u64) {
+        self.0 += number;
+    }
+
+    #[message(remote = "test.Sum", codec = postcard, derive(serde::Serialize, serde::Deserialize))]
+    fn sum(&mut self) -> u64 {
+        self.0
+    }
+}
+
+/// Tells in portions that fit the window, so that nobody waits in line.
+async fn tell(far: &ActorRef<Tally>, count: u64) {
+    let before = soon("a sum", far.ask(Sum).into_future()).await.unwrap();
+    for told in 1..=count {
+        far.tell(Add { number: 1 }).unwrap();
+        if told % 1_000 == 0 {
+            let sum = soon("a sum", far.ask(Sum).into_future()).await.unwrap();
+            assert_eq!(sum, before + told);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r3_steady_traffic_allocates_for_many_messages_at_a_time() {
+    const COUNT: u64 = 50_000;
+    let one = Node::start("one", builder().message::<Add>().message::<Sum>()).await;
+    let other = Node::start("other", builder().kind::<Tally>()).await;
+    other.system.spawn(|| Tally(0)).named("tally").await.unwrap();
+    let far: ActorRef<Tally> = one.remote.actor(&other.address("tally")).unwrap();
+    tell(&far, COUNT / 5).await;
+    let before = MADE.load(Relaxed);
+    tell(&far, COUNT).await;
+    let made = MADE.load(Relaxed) - before;
+    // One for 29 is the pads of receipts; the rest are buffers, whose number depends on how much is read at a time.
+    assert!(made < COUNT / 5, "{made} for {COUNT} messages");
+}
