@@ -1,11 +1,9 @@
 //! The messages that were given to a connection, or wait for one, and are not confirmed yet.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use volary_core::ActorId;
 use volary_wire::native::Confirm;
-
-use super::ring::Ring;
 
 /// How many settled messages may be kept behind one that is not, beside as many as are under way.
 const KEPT: usize = 1_024;
@@ -22,8 +20,7 @@ pub(super) struct Sent<R = ActorId> {
     pub(super) load: Load,
 }
 
-/// How long a message is, and whether it is settled. One word: as two that are written apart and copied together they
-/// would hold up every message that is sent.
+/// How long a message is, and whether it is settled, in one word: there is one for each of tens of thousands of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Load(u64);
 
@@ -53,7 +50,7 @@ pub(super) struct Ledger<R = ActorId> {
     /// here, or everything behind them would be kept.
     late: BTreeMap<u64, Sent<R>>,
     /// All others, settled ones among them, without gaps.
-    sent: Ring<Sent<R>>,
+    sent: VecDeque<Sent<R>>,
     /// How many are not settled, and their bytes.
     under_way: u64,
     bytes: usize,
@@ -63,7 +60,7 @@ impl<R> Default for Ledger<R> {
     fn default() -> Self {
         Ledger {
             late: BTreeMap::new(),
-            sent: Ring::default(),
+            sent: VecDeque::new(),
             under_way: 0,
             bytes: 0,
         }
@@ -79,13 +76,6 @@ impl<R: Copy> Ledger<R> {
         self.bytes
     }
 
-    /// A message is about to be pushed.
-    #[inline(always)]
-    pub(super) fn expect(&mut self) {
-        self.sent.expect();
-    }
-
-    #[inline(always)]
     pub(super) fn push(&mut self, sent: Sent<R>) {
         self.under_way += 1;
         self.bytes += sent.load.bytes();

@@ -16,7 +16,6 @@ mod misnamed;
 mod names;
 mod outbound;
 mod reading;
-mod ring;
 mod settled;
 mod ship;
 

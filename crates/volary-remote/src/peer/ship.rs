@@ -38,7 +38,6 @@ impl Outbound {
         if self.is_full() {
             return Err(Undeliverable::Full);
         }
-        self.ledger.expect();
         let idle = self.ready.is_empty() && self.large.is_empty();
         let mark = self.ready.len();
         match self.write(parcel, shipment) {
