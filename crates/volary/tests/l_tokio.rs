@@ -318,3 +318,31 @@ fn l14_many_tasks_ask_many_actors() {
         });
     });
 }
+
+/// Its asks are answered at once, on its own thread, so that it never has to wait.
+#[test]
+fn l14_a_task_that_only_asks_lets_others_run() {
+    const MANY: u64 = 1_000_000;
+    within("the other task", || {
+        single().block_on(async {
+            let system = system().await;
+            let desk = system.spawn(|| Desk::new(&Log::new())).await.unwrap();
+            desk.ask(Note { number: 0 }).await.unwrap();
+            let other_ran = Arc::new(AtomicU64::new(0));
+            let seen = other_ran.clone();
+            let asking = tokio::spawn(async move {
+                let mut asked = 0;
+                while seen.load(Ordering::SeqCst) == 0 && asked < MANY {
+                    desk.ask(Note { number: 1 }).await.unwrap();
+                    asked += 1;
+                }
+                asked
+            });
+            let other = tokio::spawn(async move { other_ran.store(1, Ordering::SeqCst) });
+            let asked = asking.await.unwrap();
+            assert!((1..2_000).contains(&asked), "{asked} asks before another task ran");
+            other.await.unwrap();
+            system.stop().await.unwrap();
+        });
+    });
+}
