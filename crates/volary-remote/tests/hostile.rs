@@ -205,6 +205,46 @@ async fn s20_what_waits_here_of_all_peers_together_is_bounded() {
     node.system.stop().await.unwrap();
 }
 
+/// A pad of receipts for each is what a peer gets that spells the receiver out, or gives it another number, every time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn s20_memory_for_receipts_counts_as_what_waits_here() {
+    const UNIT: usize = 256;
+    let node = Node::start("one", builder().options(patient())).await;
+    let stuck = node.desk("desk").await;
+    let desk = node.address("desk").to_string();
+    stuck.tell(Nap { millis: 3_600_000 }).unwrap();
+    eventually("it naps", || node.log.len() == 1).await;
+    let mut peer = Stranger::enter(&node, NAME).await;
+    peer.say((1..=10).map(|sequence| Frame::Tell(note(&desk, sequence, sequence))))
+        .await;
+    eventually("two units for each", || node.remote.inbound_bytes() == 20 * UNIT).await;
+    let intern = |space, text: &str| {
+        Frame::Intern(Intern {
+            space,
+            id: 1,
+            text: text.into(),
+        })
+    };
+    let numbered = |sequence| {
+        let mut note = note("", sequence, sequence);
+        (note.receiver, note.type_name) = (Name::Id(1), Name::Id(1));
+        Frame::Tell(note)
+    };
+    let names = [
+        intern(InternSpace::Address, &desk),
+        intern(InternSpace::Type, "test.Note"),
+    ];
+    peer.say(names.into_iter().chain((11..=20).map(numbered))).await;
+    eventually("one for each, and one more", || {
+        node.remote.inbound_bytes() == 31 * UNIT
+    })
+    .await;
+    stuck.kill();
+    eventually("nothing", || node.remote.inbound_bytes() == 0).await;
+    drop(peer);
+    node.system.stop().await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s20_numbers_that_no_message_can_have_are_refused() {
     let node = node().await;

@@ -121,6 +121,7 @@ pub(crate) struct Host {
     pub(crate) attention: Attention,
     /// Turns run for askers, to time some of them.
     inlined: Cell<u32>,
+    /// Asks from outside of workers, to charge some of them.
     asks: Cell<u32>,
     short: Cell<u32>,
     /// Why a layer refused the last message that it did.
@@ -368,7 +369,7 @@ impl Host {
         count
     }
 
-    /// Asks that were made on this thread from outside of workers.
+    /// One more ask from outside of workers; how many there were on this thread.
     #[inline]
     pub(crate) fn count_asked(&self) -> u32 {
         let count = self.asks.get().wrapping_add(1);

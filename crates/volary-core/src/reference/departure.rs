@@ -1,13 +1,12 @@
 //! Seeing off a message: what it carries, whether it is measured, and what layers say to it.
 
 use crate::actor::Message;
-use crate::baggage::{Baggage, Carried};
+use crate::baggage::Carried;
 use crate::cell::Header;
 use crate::dispatch::Host;
 use crate::intercept::{Departing, Layers};
 use crate::mailbox::{Envelope, Freight};
 use crate::reference::ActorId;
-use crate::reference::foreign::Receipt;
 use crate::telemetry::Meter;
 use crate::time::Moment;
 
@@ -31,25 +30,17 @@ pub(super) fn look_up(host: &Host, cell: &Header) -> Option<Freight> {
 
 /// What goes along with everything that is sent from here.
 fn from_here(host: &Host, sent_at: Option<Moment>) -> Option<Freight> {
-    let receipt = host.take_receipt();
-    if host.baggage().is_none() && host.layers().is_none() {
-        match (receipt, sent_at) {
-            (None, sent_at) => return sent_at.map(Freight::sent_at),
-            (Some(receipt), None) => return Some(Freight::receipt(receipt)),
-            (receipt, sent_at) => return Some(boxed(receipt, sent_at, Baggage::new())),
-        }
+    // If somebody looks at what this actor sends, the box makes sure that they are asked.
+    let needs_box = host.baggage().is_some() || host.layers().is_some();
+    match (host.take_receipt(), sent_at) {
+        (None, sent_at) if !needs_box => sent_at.map(Freight::sent_at),
+        (Some(receipt), None) if !needs_box => Some(Freight::receipt(receipt)),
+        (receipt, sent_at) => Some(Freight::boxed(Box::new(Carried {
+            receipt,
+            sent_at,
+            ..Carried::new(host.baggage().cloned().unwrap_or_default())
+        }))),
     }
-    // If somebody looks at what this actor sends, the word makes sure that they are asked.
-    let baggage = host.baggage().cloned().unwrap_or_default();
-    Some(boxed(receipt, sent_at, baggage))
-}
-
-fn boxed(receipt: Option<Receipt>, sent_at: Option<Moment>, baggage: Baggage) -> Freight {
-    Freight::boxed(Box::new(Carried {
-        receipt,
-        sent_at,
-        ..Carried::new(baggage)
-    }))
 }
 
 /// The envelope with what goes along with everything that is sent from here.

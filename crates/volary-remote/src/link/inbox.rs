@@ -86,9 +86,7 @@ impl Inbox {
         admitted.store(number + 1, Relaxed);
         Some(units << NUMBER_BITS | sequence)
     }
-}
 
-impl Inbox {
     /// There is no room, unless some is to be given back.
     #[cold]
     fn charge_again(&self, units: u64) -> bool {

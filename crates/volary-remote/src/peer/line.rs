@@ -10,6 +10,12 @@ use volary_core::foreign::Room;
 
 use super::Peer;
 
+/// For how many messages there is room if one who waits is called. Most have more than one to send: were as many called as
+/// there is room for, nearly all of them would find it taken by the first.
+const ROOM_EACH: u64 = 64;
+/// But so many are, if there is room: who was called need not come.
+const FEWEST: u64 = 16;
+
 #[derive(Default)]
 pub(super) struct Line {
     /// Somebody waits; read without the lock by whoever makes room.
@@ -71,12 +77,6 @@ impl Line {
         }
     }
 }
-
-/// For how many messages there is room if one who waits is called. Most have more than one to send: were as many called as
-/// there is room for, nearly all of them would find it taken by the first.
-const ROOM_EACH: u64 = 64;
-/// But so many are, if there is room: who was called need not come.
-const FEWEST: u64 = 16;
 
 impl Peer {
     /// There may be room: some of those who wait are called. Who finds it taken stays in line, and is called again when more

@@ -285,9 +285,11 @@ mod tests {
         let office = Arc::new(Office::default());
         let receipts = Receipts::new(office.clone());
         let count = 3 * LINES as u64 + 5;
+        assert!(receipts.is_spent());
         let mut open: Vec<Receipt> = (1..=count).map(|ticket| receipts.next(ticket)).collect();
         assert_eq!(format!("{:?}", open[41]), "Receipt(42)");
         assert_eq!(office.seen(), (0, 0));
+        assert!(!receipts.is_spent(), "of the fourth pad five are used");
         // In any order, and the maker before the last.
         let mut left = Vec::new();
         while let Some(receipt) = open.pop() {
