@@ -15,6 +15,7 @@
 mod backoff;
 mod builder;
 pub mod compression;
+mod duty;
 mod error;
 mod event;
 mod link;

@@ -459,4 +459,15 @@ impl Abroad for Reach {
     fn here(&self) -> Option<Address> {
         Some(self.0.upgrade()?.here.clone())
     }
+
+    fn relieve(&self) {
+        if let Some(shared) = self.0.upgrade() {
+            let peers: Vec<_> = shared.peers.lock().values().cloned().collect();
+            for peer in peers.into_iter().filter(|peer| peer.is_not_dialled()) {
+                shared.system.world().spawn(Box::pin(link::dial(peer)));
+            }
+            let links: Vec<_> = shared.links.lock().values().cloned().collect();
+            links.iter().for_each(|link| link.relieve());
+        }
+    }
 }

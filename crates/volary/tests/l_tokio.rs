@@ -346,3 +346,45 @@ fn l14_a_task_that_only_asks_lets_others_run() {
         });
     });
 }
+
+/// Wakes another actor, and keeps its thread until that one has answered.
+struct Impatient {
+    helper: ActorRef<Helper>,
+}
+
+#[actor]
+impl Impatient {
+    fn begin(&mut self) -> bool {
+        let (done, helped) = std::sync::mpsc::channel();
+        self.helper.tell(Help { done }).unwrap();
+        helped.recv_timeout(Duration::from_secs(5)).is_ok()
+    }
+}
+
+struct Helper;
+
+#[actor]
+impl Helper {
+    fn help(&mut self, done: std::sync::mpsc::Sender<()>) {
+        done.send(()).unwrap();
+    }
+}
+
+#[test]
+fn l14_a_handler_that_blocks_where_it_was_asked_keeps_nobody_whom_it_told() {
+    let story = async {
+        let system = system().await;
+        let helper = system.spawn(|| Helper).await.unwrap();
+        for _ in 0..20 {
+            let helper = helper.clone();
+            let impatient = system.spawn(move || Impatient { helper: helper.clone() });
+            let impatient = impatient.await.unwrap();
+            assert!(impatient.ask(Begin).timeout(PATIENCE).await.unwrap());
+        }
+        system.stop().await.unwrap();
+    };
+    // On a thread of the runtime, where whoever is woken lands in a slot of that thread.
+    within("all of them", || {
+        several().block_on(async { tokio::spawn(story).await.unwrap() });
+    });
+}

@@ -164,7 +164,8 @@ fn asked<M: Message>(registry: &Registry, to: &AnyRef, message: &M) -> Result<Bo
 /// The reply, over bytes again.
 async fn answer<M: Message>(registry: &Registry, mut pending: Box<dyn PendingReply>) -> Reply<M::Reply, M::Rejection> {
     let mut payload = BytesMut::new();
-    let answered = std::future::poll_fn(|context| pending.poll_reply(context, &mut payload)).await;
+    std::future::poll_fn(|context| pending.poll_reply(context)).await;
+    let answered = pending.write(&mut payload);
     let mut out = BytesMut::new();
     let put = |out: &mut BytesMut| {
         out.extend_from_slice(&payload);

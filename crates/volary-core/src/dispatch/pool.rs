@@ -234,9 +234,9 @@ impl Pool {
         if let Some(waker) = waker {
             waker.wake();
         }
-        // From within a worker's poll the wake-up lands in a slot of this thread that no other
-        // thread can take from; see `Decoy`.
-        if Host::with(|host| host.worker().is_some()).unwrap_or(false) {
+        // From within a worker's poll, or from an actor that runs where it was asked, the wake-up lands in a slot of
+        // this thread that no other thread can take from; see `Decoy`.
+        if Host::with(|host| host.worker().is_some() || host.current().is_some()).unwrap_or(false) {
             for decoy in &self.decoys {
                 if decoy.displace() {
                     return;

@@ -31,6 +31,8 @@ use crate::time::{Moment, TimerId, nanos};
 pub(super) const NESTING: u32 = 8;
 /// How many messages an asker handles for its target.
 const INLINE_BUDGET: u32 = 4;
+/// The same for one who asks for many at once.
+const CROWD_BUDGET: u32 = 64;
 /// One in so many inline turns is timed.
 const TIMED_EVERY: u32 = 64;
 /// An actor that took longer in such a turn is left to the workers.
@@ -209,6 +211,18 @@ impl Deref for Kept {
 /// An ask that keeps its target, for askers that were given it for a moment only.
 pub(crate) type KeptAsk<M> = Asking<Kept, M>;
 
+/// What an asker hears whose question was refused just now.
+pub(crate) fn unasked<M: Message>(refusal: Refusal) -> AskError<M::Rejection> {
+    match refusal {
+        Refusal::Closed => AskError::Stopped,
+        Refusal::Full | Refusal::Denied => AskError::Full,
+        Refusal::Unsendable => AskError::unsendable::<M>(),
+        Refusal::Intercepted => AskError::Refused {
+            reason: Host::refusal(),
+        },
+    }
+}
+
 impl<M: Message> KeptAsk<M> {
     /// Asks; a message that is refused comes back and is not counted.
     pub(crate) fn begin(
@@ -219,6 +233,33 @@ impl<M: Message> KeptAsk<M> {
     ) -> Result<Self, (Refusal, M)> {
         let state = pose(target, table, message, timeout)?;
         Ok(Asking::new(Kept(target.clone()), state))
+    }
+
+    /// As the first poll does, without a waker; whether the answer is there. Whoever calls it sees to it that others
+    /// have their turn.
+    #[inline]
+    pub(crate) fn start_here(&mut self) -> bool {
+        let State::Fresh(slot) = self.state else {
+            return matches!(self.state, State::Late);
+        };
+        self.state = State::Waiting(slot);
+        // SAFETY: the asker's share keeps the slot alive.
+        let slot = unsafe { slot.as_ref() };
+        // Those who were asked together are answered together.
+        if !slot.is_complete() {
+            start(&self.target, CROWD_BUDGET);
+        }
+        slot.is_complete()
+    }
+
+    /// Queues the target, if nobody has been told to run it yet.
+    pub(crate) fn start_elsewhere(&mut self) {
+        if let State::Fresh(slot) = self.state {
+            self.state = State::Waiting(slot);
+            if self.target.state.mail() {
+                self.target.schedule();
+            }
+        }
     }
 }
 
@@ -252,7 +293,7 @@ impl<C: Deref<Target = CellRef>, M: Message> Future for Asking<C, M> {
                     return Poll::Pending;
                 };
                 self.state = State::Waiting(slot);
-                start(&self.target);
+                start(&self.target, INLINE_BUDGET);
                 // SAFETY: the asker's share keeps the slot alive.
                 if unsafe { slot.as_ref() }.is_complete() {
                     progress.made();
@@ -315,7 +356,7 @@ fn charge(task: &mut Context<'_>) -> Option<Progress> {
 }
 
 /// Runs the target here if that is allowed, and queues it otherwise.
-fn start(target: &CellRef) {
+fn start(target: &CellRef, budget: u32) {
     let system = target.system();
     let ran = Host::with(|host| {
         let ambient = host.ambient();
@@ -328,7 +369,7 @@ fn start(target: &CellRef) {
             asker.waits_for.store(target.id, Relaxed);
             before
         });
-        inline_turn(target, host);
+        inline_turn(target, host, budget);
         if let Some(asker) = asker {
             asker.waits_for.store(before, Relaxed);
         }
@@ -340,11 +381,11 @@ fn start(target: &CellRef) {
 }
 
 #[inline]
-fn inline_turn(target: &CellRef, host: &Host) {
+fn inline_turn(target: &CellRef, host: &Host, budget: u32) {
     // The first time, and now and then: most actors are known to be quick.
     let known = target.state.has(TIMED) && !host.count_inline().is_multiple_of(TIMED_EVERY);
     let before = if known { None } else { Some(begin_to_time(target)) };
-    run_inline(target, host, INLINE_BUDGET);
+    run_inline(target, host, budget);
     if let Some(before) = before {
         note_if_slow(target, before);
     }

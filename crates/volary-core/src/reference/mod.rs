@@ -31,8 +31,8 @@ mod watch;
 
 pub use actor_ref::{ActorRef, WeakRef};
 pub use any_ref::AnyRef;
-pub(crate) use ask::KeptAsk;
 pub use ask::{Ask, AskFuture};
+pub(crate) use ask::{KeptAsk, unasked};
 pub use batch::AskAll;
 pub(crate) use batch::settle;
 pub use cycle::Cycle;

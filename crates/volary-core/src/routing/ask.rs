@@ -8,12 +8,12 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use super::plan::{Plan, Plans, Routing};
-use super::race::{Answer, Race, unasked};
+use super::race::{Answer, Race};
 use super::strategy::Answers;
 use super::switch::Switch;
 use crate::actor::Message;
 use crate::cell::CellRef;
-use crate::reference::{Accepts, ActorId, ActorRef, AskError, KeptAsk, Target, settle};
+use crate::reference::{Accepts, ActorId, ActorRef, AskError, KeptAsk, Target, settle, unasked};
 
 /// A question to whoever a router chooses, not sent yet: `.await` it, perhaps after [`timeout`](RouterAsk::timeout).
 ///

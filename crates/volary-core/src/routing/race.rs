@@ -6,26 +6,12 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::actor::Message;
-use crate::dispatch::Host;
-use crate::mailbox::Refusal;
-use crate::reference::{AskError, KeptAsk, Recipient};
+use crate::reference::{AskError, KeptAsk, Recipient, unasked};
 use crate::system::Sleep;
 use crate::time::Moment;
 
 /// An answer, or why there was none.
 pub(super) type Answer<M> = Result<<M as Message>::Reply, AskError<<M as Message>::Rejection>>;
-
-/// What an asker hears whose question was refused just now.
-pub(super) fn unasked<M: Message>(refusal: Refusal) -> AskError<M::Rejection> {
-    match refusal {
-        Refusal::Closed => AskError::Stopped,
-        Refusal::Full | Refusal::Denied => AskError::Full,
-        Refusal::Unsendable => AskError::unsendable::<M>(),
-        Refusal::Intercepted => AskError::Refused {
-            reason: Host::refusal(),
-        },
-    }
-}
 
 /// Asks until one answers. Dropping it, or its end, cancels all that is still open.
 pub(super) struct Race<M: Message> {

@@ -53,7 +53,7 @@ impl Observer {
 
     /// Looks at every thread that runs actors; true if any was active since the last look.
     fn look(core: &SystemCore, seen: &mut Seen, now: Moment) -> bool {
-        let mut active = false;
+        let (mut active, mut blocked) = (false, false);
         for pool in core.pools() {
             let mut stuck = false;
             for seat in &pool.seats {
@@ -63,10 +63,14 @@ impl Observer {
             if stuck {
                 pool.rescue();
             }
+            blocked |= stuck;
         }
         for guest in guests(std::ptr::from_ref(core).addr()) {
             active = true;
-            seen.look_at(core, &guest, now);
+            blocked |= seen.look_at(core, &guest, now);
+        }
+        if blocked && let Some(abroad) = core.abroad() {
+            abroad.relieve();
         }
         seen.forget_the_idle(now);
         active

@@ -1,48 +1,61 @@
-//! Asks of the peer that actors here have not answered yet.
+//! Asks of the peer that actors here have not answered yet: those that nobody has begun with, and those that wait.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::*};
-use std::task::{Context, Poll, Wake, Waker};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
+use std::task::Wake;
 
-use bytes::BytesMut;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
-use volary_core::Resolving;
-use volary_wire::native::{Frame, FrameWriter, Outcome, Reply};
-use volary_wire::{Answered, PendingReply};
+use volary_wire::PendingReply;
 
-use super::Link;
+use crate::peer::Apart;
+
+/// How many asks that were given up before they came are remembered.
+const GIVEN_UP: usize = 4_096;
+
+/// An ask whose message is in its mailbox.
+pub(super) struct Question {
+    pub(super) correlation: u64,
+    pub(super) reply: Box<dyn PendingReply>,
+}
+
+impl Question {
+    /// What is waited for may hold an answer that came too late, and its drop is the user's code.
+    fn let_go(self) {
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(self)));
+    }
+}
 
 #[derive(Default)]
 pub(super) struct Answers {
+    /// Those that nobody has begun with. No actor was told to run for them.
+    fresh: Mutex<VecDeque<Question>>,
     open: Mutex<BTreeMap<u64, Open>>,
     /// Asks that were given up before they came: what is said of them may pass them on the way.
     given_up: Mutex<BTreeSet<u64>>,
     has_given_up: AtomicBool,
-    ready: Arc<Ready>,
-    scratch: Mutex<BytesMut>,
+    pub(super) ready: Arc<Ready>,
+    /// How many there were, and how many of them had ended when it was looked last. Written by whoever reads.
+    begun: Apart<(AtomicU64, AtomicU64)>,
+    ended: Apart<AtomicU64>,
 }
 
-/// How many asks that were given up before they came are remembered.
-const GIVEN_UP: usize = 4_096;
-/// A buffer that has grown beyond this is not kept.
-const KEPT_BUFFER: usize = 1 << 20;
-
-struct Open {
-    reply: Box<dyn PendingReply>,
-    bell: Arc<Bell>,
+/// An ask that waits for its answer.
+pub(super) struct Open {
+    pub(super) question: Question,
+    pub(super) bell: Arc<Bell>,
 }
 
 /// Asks that may have their answer.
 #[derive(Default)]
-struct Ready {
-    correlations: Mutex<Vec<u64>>,
-    notify: Notify,
+pub(super) struct Ready {
+    pub(super) correlations: Mutex<Vec<u64>>,
+    pub(super) notify: Notify,
 }
 
-struct Bell {
+pub(super) struct Bell {
     correlation: u64,
     ready: Arc<Ready>,
     /// It rang since it was last looked.
@@ -53,6 +66,11 @@ impl Bell {
     fn announce(&self) {
         self.ready.correlations.lock().push(self.correlation);
         self.ready.notify.notify_one();
+    }
+
+    /// It has not rung.
+    pub(super) fn reset(&self) {
+        self.rang.store(false, SeqCst);
     }
 }
 
@@ -66,8 +84,9 @@ impl Wake for Bell {
 impl Answers {
     /// Nobody waits for any of them.
     pub(super) fn clear(&self) {
+        self.take_fresh().into_iter().for_each(Question::let_go);
         let open = std::mem::take(&mut *self.open.lock());
-        open.into_values().for_each(let_go);
+        open.into_values().for_each(|open| open.question.let_go());
         self.ready.notify.notify_one();
     }
 
@@ -75,7 +94,10 @@ impl Answers {
     pub(super) fn cancel(&self, correlation: u64) {
         let cancelled = self.open.lock().remove(&correlation);
         match cancelled {
-            Some(open) => let_go(open),
+            Some(open) => {
+                open.question.let_go();
+                self.one_ended();
+            }
             None => {
                 let mut given_up = self.given_up.lock();
                 given_up.insert(correlation);
@@ -92,84 +114,70 @@ impl Answers {
         self.has_given_up.load(Relaxed) && self.given_up.lock().remove(&correlation)
     }
 
-    /// How many are not answered yet.
-    pub(super) fn len(&self) -> usize {
-        self.open.lock().len()
+    /// One more, if there are less than so many that are not answered yet. For one reader at a time.
+    pub(super) fn begin(&self, most: u64) -> bool {
+        let (begun, ended) = &*self.begun;
+        let number = begun.load(Relaxed);
+        if number - ended.load(Relaxed) >= most {
+            ended.store(self.ended.load(Relaxed), Relaxed);
+            if number - ended.load(Relaxed) >= most {
+                return false;
+            }
+        }
+        begun.store(number + 1, Relaxed);
+        true
     }
-}
 
-impl Link {
-    /// Waits for the answer of an actor here.
-    pub(super) fn await_answer(&self, correlation: u64, reply: Box<dyn PendingReply>) {
-        let bell = Arc::new(Bell {
+    /// One that was begun is over.
+    pub(super) fn one_ended(&self) {
+        self.ended.fetch_add(1, Relaxed);
+    }
+
+    /// Asks that came.
+    pub(super) fn add(&self, questions: &mut Vec<Question>) {
+        self.fresh.lock().extend(questions.drain(..));
+        self.ready.notify.notify_one();
+    }
+
+    /// The next ask to begin with.
+    pub(super) fn next(&self) -> Option<Question> {
+        self.fresh.lock().pop_front()
+    }
+
+    /// All asks that nobody has begun with.
+    pub(super) fn take_fresh(&self) -> VecDeque<Question> {
+        std::mem::take(&mut *self.fresh.lock())
+    }
+
+    /// Whether there is something to do for whoever answers.
+    pub(super) fn has_work(&self) -> bool {
+        !self.fresh.lock().is_empty() || !self.ready.correlations.lock().is_empty()
+    }
+
+    /// A bell for an ask that has to wait.
+    pub(super) fn bell(&self, correlation: u64) -> Arc<Bell> {
+        Arc::new(Bell {
             correlation,
-            ready: self.answers.ready.clone(),
+            ready: self.ready.clone(),
             rang: AtomicBool::new(false),
-        });
-        self.poll_answer(correlation, Open { reply, bell });
+        })
     }
 
-    fn poll_answer(&self, correlation: u64, mut open: Open) {
+    /// It waits, until its bell rings.
+    pub(super) fn keep(&self, open: Open) {
         let bell = open.bell.clone();
-        bell.rang.store(false, SeqCst);
-        let waker = Waker::from(bell.clone());
-        let mut task = Context::from_waker(&waker);
-        // Not under the lock of what goes out: writing an answer is the user's code.
-        let mut frame = std::mem::take(&mut *self.answers.scratch.lock());
-        frame.clear();
-        let mut pending = false;
-        let written = Resolving::within(&self.peer.shared.resolver, || {
-            FrameWriter::new(&mut frame).reply(correlation, |payload| match open.reply.poll_reply(&mut task, payload) {
-                Poll::Ready(answered) => answered,
-                Poll::Pending => {
-                    pending = true;
-                    Answered::Ended(Outcome::stopped(""))
-                }
-            })
-        });
-        if pending {
-            let before = self.answers.open.lock().insert(correlation, open);
-            before.into_iter().for_each(let_go); // a peer may use a number twice
-            if bell.rang.load(SeqCst) {
-                bell.announce(); // whoever came for it then did not find it
-            }
-            if self.closing.is_closed() {
-                self.answers.clear(); // it was, before this one was there
-            }
-        } else {
-            let_go(open);
-            if written.is_err() || frame.len() - 4 > self.peer.outbound.lock().longest() {
-                let text = "the answer is too large for that node";
-                let outcome = Outcome::ended(Outcome::FAILED, 0, text);
-                self.write_first(&Frame::Reply(Reply { correlation, outcome }));
-            } else {
-                self.write(|outbound| outbound.answer(&frame));
-            }
+        let before = self.open.lock().insert(bell.correlation, open);
+        if let Some(before) = before {
+            before.question.let_go(); // a peer may use a number twice
+            self.one_ended();
         }
-        if frame.capacity() <= KEPT_BUFFER {
-            *self.answers.scratch.lock() = frame;
+        if bell.rang.load(SeqCst) {
+            bell.announce(); // whoever came for it then did not find it
         }
     }
-}
 
-/// What is waited for may hold an answer that came too late, and its drop is the user's code.
-fn let_go(open: Open) {
-    let _ = catch_unwind(AssertUnwindSafe(|| drop(open)));
-}
-
-/// Sends answers as they come.
-pub(super) async fn answer(link: Arc<Link>) {
-    let ready = link.answers.ready.clone();
-    loop {
-        let correlations = std::mem::take(&mut *ready.correlations.lock());
-        for correlation in &correlations {
-            let open = link.answers.open.lock().remove(correlation);
-            if let Some(open) = open {
-                link.poll_answer(*correlation, open);
-            }
-        }
-        if correlations.is_empty() && link.closing().or(ready.notify.notified()).await.is_none() {
-            return;
-        }
+    /// An ask that waits, if it still does.
+    pub(super) fn find(&self, correlation: u64) -> Option<Open> {
+        self.open.lock().remove(&correlation)
     }
 }

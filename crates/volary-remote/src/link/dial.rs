@@ -11,6 +11,7 @@ use crate::peer::Peer;
 
 /// Dials a peer for as long as it is of use, again and again.
 pub(crate) async fn dial(peer: Arc<Peer>) {
+    let turn = peer.dialler.take_over();
     let shared = peer.shared.clone();
     let system = shared.system.clone();
     let options = &shared.options;
@@ -23,6 +24,10 @@ pub(crate) async fn dial(peer: Arc<Peer>) {
         if peer.is_closed() || shared.is_stopping() {
             return;
         }
+        if !peer.dialler.is_held(turn) {
+            return peer.look.notify_one(); // it may have been called in place of the other
+        }
+        peer.dialler.go_on();
         if peer.outbound.lock().is_connected() {
             missed = None;
             said.clear();
@@ -36,7 +41,9 @@ pub(crate) async fn dial(peer: Arc<Peer>) {
             continue;
         }
         let since = *missed.get_or_insert_with(|| system.now());
+        peer.dialler.set_busy(true);
         let attempted = shared.closing.or(contained(attempt(&peer))).await;
+        peer.dialler.set_busy(false);
         let Some(attempted) = attempted else { return };
         let panicked = || Err(Ungreeted::WeRefused("what makes connections panicked".to_owned()));
         let pause = match attempted.unwrap_or_else(panicked) {
@@ -67,7 +74,9 @@ pub(crate) async fn dial(peer: Arc<Peer>) {
         }
         let left = options.lost_after.saturating_sub(system.now().since(since));
         // A connection that the other side makes ends the pause.
+        peer.dialler.set_busy(true);
         let _ = within(&system, pause.min(left.max(Duration::from_millis(1))), connected(&peer)).await;
+        peer.dialler.set_busy(false);
     }
 }
 

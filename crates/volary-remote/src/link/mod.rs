@@ -1,6 +1,7 @@
 //! One connection of an association: made by dialling or accepting, introduced by a handshake, and then read, written
 //! and watched over by a task each until one of them ends.
 
+mod answering;
 mod answers;
 mod dial;
 mod handshake;
@@ -12,8 +13,8 @@ mod write;
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -23,10 +24,12 @@ pub(crate) use handshake::{Caller, Greeting, accept, hear_out};
 use inbox::Leaving;
 pub(crate) use inbox::UNIT;
 pub(crate) use until::{Closing, contained, within};
+use write::{Pen, PenHolder};
 
 use volary_wire::native::Frame;
 
 use crate::compression::{Squeeze, Stretch};
+use crate::duty::Duty;
 use crate::event::PeerEvent;
 use crate::peer::{Outbound, Peer};
 use crate::trust::Rights;
@@ -51,6 +54,10 @@ pub(crate) struct Link {
     /// Actors here that the peer watches, by the addresses it uses, and the end of each watch.
     watches: Mutex<BTreeMap<String, Arc<Closing>>>,
     answers: answers::Answers,
+    answerer: Duty,
+    writer: Duty,
+    /// As long as somebody writes.
+    pen: OnceLock<Weak<PenHolder>>,
 }
 
 impl Link {
@@ -72,6 +79,9 @@ impl Link {
             leaving: Mutex::default(),
             watches: Mutex::default(),
             answers: answers::Answers::default(),
+            answerer: Duty::default(),
+            writer: Duty::default(),
+            pen: OnceLock::new(),
         });
         link.hear();
         let (squeeze, stretch) = match squeezing {
@@ -82,9 +92,11 @@ impl Link {
             }
         };
         link.run(read::read(link.clone(), greeting.reader, greeting.decoder, stretch));
-        link.run(write::write(link.clone(), greeting.writer, squeeze));
+        let pen = Pen::new(greeting.writer, squeeze);
+        let _ = link.pen.set(Arc::downgrade(&pen));
+        link.run(write::write(link.clone(), pen));
         link.run(keep::keep(link.clone()));
-        link.run(answers::answer(link.clone()));
+        link.run(answering::answer(link.clone()));
         tracing::info!(node = %peer.node, incarnation = greeting.incarnation, "connected");
         link
     }
@@ -97,6 +109,23 @@ impl Link {
                 link.close("what serves it panicked");
             }
         }));
+    }
+
+    /// Some handler keeps its thread. A task of ours that was to run there has another take its place.
+    pub(crate) fn relieve(self: &Arc<Self>) {
+        let (answers, writes) = (!self.answerer.rests(), !self.writer.rests());
+        if !answers && self.answers.has_work() {
+            self.run(answering::answer(self.clone()));
+        }
+        let has_news = || self.leaving.lock().settled.has_news();
+        let has_to_write = || has_news() || self.peer.outbound.lock().has_to_write(self.epoch);
+        if !writes
+            && has_to_write()
+            && let Some(pen) = self.pen.get().and_then(Weak::upgrade)
+            && pen.try_lock().is_ok()
+        {
+            self.run(write::write(self.clone(), pen));
+        }
     }
 
     /// Ends the connection; what was on it is lost.
@@ -143,14 +172,17 @@ impl Link {
         self.write(|outbound| outbound.write_in_order(frame));
     }
 
-    fn write(&self, write: impl FnOnce(&mut Outbound)) {
-        {
+    /// What `write` yields; the default if this is not the connection any more.
+    fn write<T: Default>(&self, write: impl FnOnce(&mut Outbound) -> T) -> T {
+        let written = {
             let outbound = &mut *self.peer.outbound.lock();
-            if outbound.is_on(self.epoch) {
-                write(outbound);
+            match outbound.is_on(self.epoch) {
+                true => write(outbound),
+                false => T::default(),
             }
-        }
+        };
         self.peer.to_write.notify_one();
+        written
     }
 
     fn hear(&self) {

@@ -14,6 +14,7 @@ use volary_wire::native::{
 };
 
 use super::Link;
+use super::answers::Question;
 use super::inbox::Inbox;
 use super::until::Closing;
 use crate::compression::Stretch;
@@ -126,6 +127,8 @@ struct Inbound {
     retyped: u32,
     /// One for each actor, whatever the peer calls it, or its share would be as many as its names.
     inboxes: RefCell<BTreeMap<ActorId, Weak<Inbox>>>,
+    /// Asks that were put into their mailboxes and nobody has begun with.
+    asked: RefCell<Vec<Question>>,
     /// How many inboxes there may be before it is looked for those that are of no use.
     most_inboxes: Cell<usize>,
 }
@@ -141,6 +144,7 @@ impl Inbound {
             types: InternTable::new(InternSpace::Type, &limits),
             retyped: 0,
             inboxes: RefCell::default(),
+            asked: RefCell::default(),
             most_inboxes: Cell::new(FEW_INBOXES),
         }
     }
@@ -155,7 +159,20 @@ impl Inbound {
         if self.link.leaving.lock().settled.runs() > MOST_RUNS {
             return Err("it leaves gaps in the numbers of its messages".to_owned());
         }
-        Resolving::within(&peer.shared.resolver, || self.handle_all())
+        let handled = Resolving::within(&peer.shared.resolver, || self.handle_all());
+        self.pass_on_asked();
+        handled
+    }
+
+    /// Asks are begun with by another task, so that no actor can keep this one from reading.
+    fn pass_on_asked(&mut self) {
+        let asked = self.asked.get_mut();
+        if !asked.is_empty() {
+            self.link.answers.add(asked);
+            if self.link.closing().is_closed() {
+                self.link.answers.clear(); // it was, before they were there
+            }
+        }
     }
 
     /// Handles the frames that are there.

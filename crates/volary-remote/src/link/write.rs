@@ -17,41 +17,36 @@ type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 /// How much is compressed before others have their turn.
 const SQUEEZED_AT_ONCE: usize = 256 << 10;
 
-pub(super) async fn write(link: Arc<Link>, mut writer: Writer, mut squeeze: Option<Squeeze>) {
-    let peer = link.peer.clone();
-    let mut batch = Batch::default();
-    loop {
-        link.confirm();
-        batch = peer.outbound.lock().next_batch(link.epoch, batch);
-        peer.room.notify_one();
-        peer.made_room(); // it may have been full of what is written now
-        if batch.is_empty() {
-            if link.closing().or(peer.to_write.notified()).await.is_none() {
-                break;
-            }
-            continue;
-        }
-        let written = link.closing().or(async {
-            let written = match &mut squeeze {
-                None => {
-                    let mut bytes = batch.bytes();
-                    let length = bytes.remaining();
-                    while bytes.has_remaining() {
-                        if writer.write_buf(&mut bytes).await? == 0 {
-                            return Err(io::ErrorKind::WriteZero.into());
-                        }
-                        link.progress();
-                    }
-                    length
+/// What a connection is written with.
+pub(super) struct Pen {
+    writer: Writer,
+    squeeze: Option<Squeeze>,
+    batch: Batch,
+}
+
+/// Held while a batch is written.
+pub(super) type PenHolder = tokio::sync::Mutex<Pen>;
+
+impl Pen {
+    pub(super) fn new(writer: Writer, squeeze: Option<Squeeze>) -> Arc<PenHolder> {
+        let batch = Batch::default();
+        Arc::new(PenHolder::new(Pen { writer, squeeze, batch }))
+    }
+}
+
+/// Writes what there is, until the connection ends or another has this duty.
+pub(super) async fn write(link: Arc<Link>, pen: Arc<PenHolder>) {
+    let turn = link.writer.take_over();
+    let to_write = &link.peer.to_write;
+    while link.writer.is_held(turn) {
+        let written = link.closing().or(write_batch(&link, &pen)).await;
+        link.writer.go_on();
+        match written {
+            Some(Ok(Written::Batch)) => {}
+            Some(Ok(Written::Nothing)) => {
+                if link.closing().or(to_write.notified()).await.is_none() {
+                    break;
                 }
-                Some(squeeze) => write_squeezed(&link, squeeze, &mut writer, &batch).await?,
-            };
-            writer.flush().await?;
-            Ok::<_, io::Error>(written)
-        });
-        match written.await {
-            Some(Ok(written)) => {
-                peer.counters.bytes_written.fetch_add(written as u64, Relaxed);
             }
             Some(Err(error)) => {
                 link.close(&error.to_string());
@@ -60,8 +55,44 @@ pub(super) async fn write(link: Arc<Link>, mut writer: Writer, mut squeeze: Opti
             None => break,
         }
     }
-    // Whoever waits to write on the next connection may have been told of this one.
-    peer.to_write.notify_one();
+    // Whoever waits to write on the next connection, or in its place on this one, may have been told of it.
+    to_write.notify_one();
+}
+
+enum Written {
+    Nothing,
+    Batch,
+}
+
+/// Writes what there is by now.
+async fn write_batch(link: &Link, pen: &PenHolder) -> io::Result<Written> {
+    let pen = &mut *pen.lock().await;
+    let peer = &link.peer;
+    link.confirm();
+    let spare = std::mem::take(&mut pen.batch);
+    pen.batch = peer.outbound.lock().next_batch(link.epoch, spare);
+    peer.room.notify_one();
+    peer.made_room(); // it may have been full of what is written now
+    if pen.batch.is_empty() {
+        return Ok(Written::Nothing);
+    }
+    let written = match &mut pen.squeeze {
+        None => {
+            let mut bytes = pen.batch.bytes();
+            let length = bytes.remaining();
+            while bytes.has_remaining() {
+                if pen.writer.write_buf(&mut bytes).await? == 0 {
+                    return Err(io::ErrorKind::WriteZero.into());
+                }
+                link.progress();
+            }
+            length
+        }
+        Some(squeeze) => write_squeezed(link, squeeze, &mut pen.writer, &pen.batch).await?,
+    };
+    pen.writer.flush().await?;
+    peer.counters.bytes_written.fetch_add(written as u64, Relaxed);
+    Ok(Written::Batch)
 }
 
 /// Writes a batch with one flush at its end; how many bytes it became.

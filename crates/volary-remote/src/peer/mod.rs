@@ -43,6 +43,7 @@ pub(crate) use settled::Settled;
 pub(crate) use ship::Shipment;
 
 use crate::compression::Compression;
+use crate::duty::Duty;
 use crate::event::PeerEvent;
 use crate::link::UNIT;
 use crate::outlet::PeerOutlet;
@@ -60,6 +61,8 @@ pub(crate) struct Peer {
     pub(crate) room: Notify,
     /// Something happened that whoever keeps the connection should look at.
     pub(crate) look: Notify,
+    /// That of whoever keeps the connection.
+    pub(crate) dialler: Duty,
     /// Senders that wait for room.
     line: line::Line,
     lives: Mutex<Lives>,
@@ -90,6 +93,7 @@ impl Peer {
             to_write: Notify::new(),
             room: Notify::new(),
             look: Notify::new(),
+            dialler: Duty::default(),
             line: line::Line::default(),
             lives: Mutex::default(),
             generation: AtomicU64::new(0),
@@ -175,6 +179,13 @@ impl Peer {
             }
         }
         self.known.lock().len() == 0 && !self.lives.lock().has_ended()
+    }
+
+    /// Whether a connection is needed, and whoever makes them does not come.
+    pub(crate) fn is_not_dialled(&self) -> bool {
+        let rests = self.dialler.rests();
+        let outbound = self.outbound.lock();
+        rests && !outbound.is_connected() && outbound.needs_connection()
     }
 
     /// Somebody waits for a connection although nothing is to be sent yet.

@@ -218,11 +218,6 @@ impl Outbound {
         }
     }
 
-    /// The longest frame that can be sent, without its length.
-    pub(crate) fn longest(&self) -> usize {
-        self.longest
-    }
-
     /// Whether the connection of this number is the present one.
     pub(crate) fn is_on(&self, epoch: u64) -> bool {
         self.connected && self.epoch == epoch
@@ -235,8 +230,12 @@ impl Outbound {
         }
     }
 
-    /// Writes the answer to an ask before everything that waits, or in pieces beside it if it is large.
-    pub(crate) fn answer(&mut self, frame: &[u8]) {
+    /// Writes the answer to an ask before everything that waits, or in pieces beside it if it is large. Whether it is too
+    /// large for that node.
+    pub(crate) fn answer(&mut self, frame: &[u8]) -> bool {
+        if frame.len() - 4 > self.longest {
+            return true;
+        }
         if !self.connected {
         } else if frame.len() > self.chunk {
             self.large.push_answer(frame.to_vec().into());
@@ -244,6 +243,7 @@ impl Outbound {
             self.first.extend_from_slice(frame);
             self.large.mind_others();
         }
+        false
     }
 
     /// The peer has read so many bytes of what went in pieces on the connection `epoch`.
@@ -285,6 +285,11 @@ impl Outbound {
         self.first.len() + self.answers + self.large.other_bytes() > self.most_bytes
             || self.ready.len() > 2 * self.most_bytes
             || self.large.len() as u64 > 2 * self.window
+    }
+
+    /// Whether there is something that could be written on the connection `epoch` now.
+    pub(crate) fn has_to_write(&self, epoch: u64) -> bool {
+        self.is_on(epoch) && !(self.first.is_empty() && self.ready.is_empty())
     }
 
     /// Whether there is anything that was not written to its end.

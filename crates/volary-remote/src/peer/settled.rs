@@ -164,6 +164,11 @@ impl Settled {
         self.old.0.len()
     }
 
+    /// Whether anything is to be said.
+    pub(crate) fn has_news(&self) -> bool {
+        self.unsaid > 0
+    }
+
     /// What is to be said, if anything: the first run, and up to `most` runs beyond it that are news. If there are more,
     /// they are to be said next.
     pub(crate) fn say(&mut self, most: usize) -> Option<(u64, Vec<RangeInclusive<u64>>)> {

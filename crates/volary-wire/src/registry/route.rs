@@ -5,11 +5,11 @@ use std::any::type_name;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use pin_project_lite::pin_project;
+use volary_core::foreign::Inquiry;
 use volary_core::{ActorRef, AnyRef, AskError, Message, Respond, TellError};
 
 use super::DeliverError;
@@ -123,23 +123,35 @@ impl fmt::Debug for Route {
 
 /// An ask of another node that is under way here. Dropping it cancels the ask.
 ///
+/// The message is in its mailbox. Whoever has it decides who runs the actor, then waits for the answer, then writes it:
+///
 /// ```
 /// use bytes::BytesMut;
 /// use volary_wire::{Answered, PendingReply};
 ///
 /// async fn encoded(mut pending: Box<dyn PendingReply>) -> (Answered, BytesMut) {
+///     pending.start_elsewhere();
+///     std::future::poll_fn(|context| pending.poll_reply(context)).await;
 ///     let mut out = BytesMut::new();
-///     let answered = std::future::poll_fn(|context| pending.poll_reply(context, &mut out)).await;
-///     (answered, out)
+///     (pending.write(&mut out), out)
 /// }
 /// ```
 pub trait PendingReply: Send {
-    /// Whether the answer is there; if so, it is appended to `out`, unless it ended without one. Not to be called again
-    /// after that.
-    fn poll_reply(&mut self, context: &mut Context<'_>, out: &mut BytesMut) -> Poll<Answered>;
+    /// Runs the actor on this thread, if it is idle, quick and may be, and leaves it to its dispatcher otherwise. Whether
+    /// the ask is over: then the next poll says so.
+    fn start_here(&mut self) -> bool;
+
+    /// Leaves the actor to its dispatcher, unless it was started before.
+    fn start_elsewhere(&mut self);
+
+    /// Whether the ask is over. The first poll starts the actor here if nobody has.
+    fn poll_reply(&mut self, context: &mut Context<'_>) -> Poll<()>;
+
+    /// Appends the answer to `out`, unless it ended without one. For an ask that is over.
+    fn write(self: Box<Self>, out: &mut BytesMut) -> Answered;
 }
 
-/// What [`PendingReply::poll_reply`] appended.
+/// What [`PendingReply::write`] appended.
 ///
 /// ```
 /// use volary_wire::{Answered, CodecId};
@@ -179,19 +191,18 @@ fn ask<A: RemoteActor + Respond<M>, M: Wire>(
     payload: Bytes,
     timeout: Option<Duration>,
 ) -> Result<Box<dyn PendingReply>, DeliverError> {
-    let actor = to.downcast::<A>().ok_or(DeliverError::UnknownKind)?;
-    let message = decode::<M>(payload)?;
-    let future = async move {
-        let ask = actor.ask(message);
-        match timeout {
-            Some(timeout) => ask.timeout(timeout).await,
-            None => ask.await,
-        }
+    let pose = |actor: &ActorRef<A>| -> Result<Box<dyn PendingReply>, DeliverError> {
+        let asked = match Inquiry::pose(actor, decode::<M>(payload)?, timeout) {
+            Ok(inquiry) => Asked::Open(inquiry),
+            Err((error, message)) => {
+                // The message is the user's, and so is what its drop does.
+                let _ = contain(|| drop(message));
+                Asked::Over(Err(error))
+            }
+        };
+        Ok(Box::new(asked))
     };
-    let mut asked = Box::pin(Asked::<_, M> { future, early: None });
-    // The first poll is what takes the place in the mailbox. Whoever polls next leaves the waker that counts.
-    asked.as_mut().begin();
-    Ok(Box::new(asked))
+    to.with(pose).unwrap_or(Err(DeliverError::UnknownKind))
 }
 
 #[inline(always)]
@@ -204,31 +215,41 @@ pub(super) fn decode<M: Wire>(mut payload: Bytes) -> Result<M, DeliverError> {
 
 type Reply<M> = Result<<M as Message>::Reply, AskError<<M as Message>::Rejection>>;
 
-pin_project! {
-    struct Asked<F, M: Message> {
-        #[pin]
-        future: F,
-        early: Option<Reply<M>>,
-    }
+/// An ask, or how it ended.
+enum Asked<M: Wire> {
+    Open(Inquiry<M>),
+    Over(Reply<M>),
 }
 
-impl<F: Future<Output = Reply<M>>, M: Message> Asked<F, M> {
-    fn begin(self: Pin<&mut Self>) {
-        let this = self.project();
-        if let Poll::Ready(reply) = this.future.poll(&mut Context::from_waker(Waker::noop())) {
-            *this.early = Some(reply);
+impl<M: Wire> PendingReply for Asked<M> {
+    fn start_here(&mut self) -> bool {
+        match self {
+            Asked::Open(inquiry) => inquiry.start_here(),
+            Asked::Over(_) => true,
         }
     }
-}
 
-impl<F: Future<Output = Reply<M>> + Send, M: Wire> PendingReply for Pin<Box<Asked<F, M>>> {
-    fn poll_reply(&mut self, context: &mut Context<'_>, out: &mut BytesMut) -> Poll<Answered> {
-        let this = self.as_mut().project();
-        let reply = match this.early.take() {
-            Some(reply) => reply,
-            None => std::task::ready!(this.future.poll(context)),
-        };
-        Poll::Ready(answer::<M>(reply, out))
+    fn start_elsewhere(&mut self) {
+        if let Asked::Open(inquiry) = self {
+            inquiry.start_elsewhere();
+        }
+    }
+
+    fn poll_reply(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if let Asked::Open(inquiry) = self {
+            *self = Asked::Over(ready!(Pin::new(inquiry).poll(context)));
+        }
+        Poll::Ready(())
+    }
+
+    fn write(self: Box<Self>, out: &mut BytesMut) -> Answered {
+        match *self {
+            Asked::Over(reply) => answer::<M>(reply, out),
+            Asked::Open(inquiry) => {
+                let _ = contain(|| drop(inquiry));
+                Answered::Ended(Outcome::ended(Outcome::NO_REPLY, 0, "there is no answer yet"))
+            }
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 //! gives a receipt when the message leaves the mailbox.
 
 mod arrival;
+mod inquiry;
 mod outlet;
 mod parcel;
 mod pending_reply;
@@ -19,6 +20,7 @@ mod stand_in;
 mod miri_tests;
 
 pub use arrival::Arrival;
+pub use inquiry::Inquiry;
 pub(crate) use outlet::Foreign;
 pub use outlet::{Errand, Outlet, Room, Undeliverable};
 pub use parcel::Parcel;

@@ -190,6 +190,10 @@ pub trait Abroad: Send + Sync + 'static {
 
     /// The address of this system's root as others know it.
     fn here(&self) -> Option<Address>;
+
+    /// A handler keeps its thread, and with it tasks that were to run there next: time to look for those. Called by the
+    /// clock every ten milliseconds or so, while that is the case.
+    fn relieve(&self) {}
 }
 
 impl ActorSystem {

@@ -10,6 +10,7 @@ use volary_core::{ActorId, Address, AnyRef, Baggage, DeadReason, Path, TraceCont
 use volary_wire::native::{Envelope, Frame, Metadata, Name, Outcome, Reply, Told};
 use volary_wire::{DeliverError, Route};
 
+use super::super::answers::Question;
 use super::super::inbox::{Delivering, Inbox, LAST_NUMBER, UNIT};
 use super::{FEW_INBOXES, Inbound};
 use crate::trust::Right;
@@ -174,13 +175,8 @@ impl Inbound {
             self.link.peer.counters.forbidden.fetch_add(1, Relaxed);
             return Err(Undelivered::Not(Outcome::REFUSED, "it has no right to tell".to_owned()));
         }
-        if let Some(correlation) = correlation {
-            if self.link.answers.was_given_up(correlation) {
-                return Err(Undelivered::GivenUp);
-            }
-            if self.link.answers.len() as u64 >= self.link.peer.shared.options.window {
-                return Err(Undelivered::Busy);
-            }
+        if correlation.is_some_and(|correlation| self.link.answers.was_given_up(correlation)) {
+            return Err(Undelivered::GivenUp);
         }
         let mut receiver = self.take_receiver(&envelope.receiver)?;
         let place = match &envelope.receiver {
@@ -206,6 +202,9 @@ impl Inbound {
         let Some(receipt) = receiver.admit(envelope.sequence, envelope.payload.len()) else {
             return Err(Undelivered::Busy);
         };
+        if correlation.is_some() && !link.answers.begin(shared.options.window) {
+            return Err(Undelivered::Busy);
+        }
         let baggage = envelope.metadata.as_ref().and_then(baggage);
         let sender = envelope.sender.as_ref().and_then(|name| self.sender(name));
         let mut arrival = Arrival::new(&shared.system).receipt(receipt).from(sender);
@@ -220,9 +219,16 @@ impl Inbound {
         let actor = &receiver.actor;
         let delivered = match correlation {
             None => arrival.deliver(|| route.tell(actor, codec, payload)),
-            Some(correlation) => arrival
-                .deliver(|| route.ask(actor, codec, payload, left))
-                .map(|pending| link.await_answer(correlation, pending)),
+            Some(correlation) => match arrival.deliver(|| route.ask(actor, codec, payload, left)) {
+                Ok(reply) => {
+                    self.asked.borrow_mut().push(Question { correlation, reply });
+                    Ok(())
+                }
+                Err(error) => {
+                    link.answers.one_ended();
+                    Err(error)
+                }
+            },
         };
         delivered.map_err(Undelivered::from)
     }

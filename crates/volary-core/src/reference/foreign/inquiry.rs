@@ -1,0 +1,95 @@
+//! An ask that came from elsewhere.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use crate::actor::Message;
+use crate::reference::{Accepts, ActorRef, AskError, KeptAsk, unasked};
+
+/// An ask of somebody elsewhere, under way here; yields the answer. Dropping it cancels the ask.
+///
+/// The message has its place in the mailbox at once, and whoever posed it chooses later, and with many others, who runs
+/// the actor: polled, it is run here if it is idle, quick and may be; [started](Inquiry::start_elsewhere), it is left to
+/// its dispatcher.
+///
+/// ```
+/// # use volary_core::{Accepts, ActorRef, AskError, Message, foreign::Inquiry};
+/// async fn ask<T: Accepts<M>, M: Message>(who: &ActorRef<T>, message: M) -> Result<M::Reply, AskError<M::Rejection>> {
+///     match Inquiry::pose(who, message, None) {
+///         Ok(inquiry) => inquiry.await,
+///         Err((error, _message)) => Err(error),
+///     }
+/// }
+/// ```
+#[must_use = "dropping it cancels the ask"]
+pub struct Inquiry<M: Message>(KeptAsk<M>);
+
+impl<M: Message> Inquiry<M> {
+    /// Puts the message into the mailbox. Without a `timeout` the system's own is taken.
+    ///
+    /// ```
+    /// # use volary_core::{Accepts, ActorRef, Message, foreign::Inquiry};
+    /// # fn f<T: Accepts<M>, M: Message>(who: &ActorRef<T>, message: M) {
+    /// if let Err((error, _)) = Inquiry::pose(who, message, None) {
+    ///     println!("{error}");
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the mailbox does not take it: why, and the message.
+    pub fn pose<T: Accepts<M>>(
+        to: &ActorRef<T>,
+        message: M,
+        timeout: Option<Duration>,
+    ) -> Result<Self, (AskError<M::Rejection>, M)> {
+        match KeptAsk::begin(to.cell(), to.table_for::<M>(), message, timeout) {
+            Ok(ask) => Ok(Inquiry(ask)),
+            Err((refusal, message)) => {
+                let error = unasked::<M>(refusal);
+                to.cell().system().count_refused();
+                Err((error, message))
+            }
+        }
+    }
+
+    /// Runs the actor here, if it is idle, quick and may be, and leaves it to its dispatcher otherwise. Whether the answer
+    /// is there: the next poll takes it.
+    ///
+    /// ```
+    /// # use volary_core::{Message, foreign::Inquiry};
+    /// # fn f<M: Message>(inquiry: &mut Inquiry<M>) -> bool { inquiry.start_here() }
+    /// ```
+    #[inline]
+    pub fn start_here(&mut self) -> bool {
+        self.0.start_here()
+    }
+
+    /// Leaves the actor to its dispatcher, unless that was done.
+    ///
+    /// ```
+    /// # use volary_core::{Message, foreign::Inquiry};
+    /// # fn f<M: Message>(inquiry: &mut Inquiry<M>) { inquiry.start_elsewhere() }
+    /// ```
+    pub fn start_elsewhere(&mut self) {
+        self.0.start_elsewhere();
+    }
+}
+
+impl<M: Message> Future for Inquiry<M> {
+    type Output = Result<M::Reply, AskError<M::Rejection>>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(task)
+    }
+}
+
+impl<M: Message> fmt::Debug for Inquiry<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Inquiry")
+    }
+}
