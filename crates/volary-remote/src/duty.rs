@@ -4,24 +4,36 @@
 //! from there: a handler that blocks its thread would keep the writer of a connection from everybody. So whoever has
 //! something to do and does not come is replaced, and ends when it comes after all.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicU64, Ordering::*};
+
+/// Nothing was to be done when it was looked last.
+const NOTHING: u64 = u64::MAX;
 
 /// Who has it, and whether they do it.
-#[derive(Default)]
 pub(crate) struct Duty {
     /// How many have had it; the last one has it now.
     holder: AtomicU64,
     /// Goes up while it is done.
     done: AtomicU64,
-    /// How far that was when it was looked last.
+    /// How far that was when it was looked last, and something was to be done.
     seen: AtomicU64,
-    /// Who has it waits for something that may take long, and is not to be disturbed.
-    busy: AtomicBool,
+    /// Until when whoever has it is not to be disturbed, in nanoseconds of the system's clock.
+    until: AtomicU64,
 }
 
 impl Duty {
+    pub(crate) fn new() -> Self {
+        Duty {
+            holder: AtomicU64::new(0),
+            done: AtomicU64::new(0),
+            seen: AtomicU64::new(NOTHING),
+            until: AtomicU64::new(0),
+        }
+    }
+
     /// The number of the one who has it from now on.
     pub(crate) fn take_over(&self) -> u64 {
+        self.seen.store(NOTHING, Relaxed);
         self.holder.fetch_add(1, AcqRel) + 1
     }
 
@@ -36,15 +48,17 @@ impl Duty {
         self.done.store(self.done.load(Relaxed) + 1, Relaxed);
     }
 
-    /// Waits for something that may take long, or does not any more.
-    pub(crate) fn set_busy(&self, busy: bool) {
-        self.busy.store(busy, Relaxed);
+    /// Whoever has it waits for something else until then.
+    pub(crate) fn wait_until(&self, nanos: u64) {
+        self.until.store(nanos, Relaxed);
     }
 
-    /// Whether nothing was done since it was looked last.
-    pub(crate) fn rests(&self) -> bool {
+    /// Whether there was something to be done at two looks, and nothing was done between them.
+    pub(crate) fn is_overdue(&self, has_work: bool, now: u64) -> bool {
         let done = self.done.load(Relaxed);
-        self.seen.swap(done, Relaxed) == done && !self.busy.load(Relaxed)
+        let due = has_work && now >= self.until.load(Relaxed);
+        let before = self.seen.swap(if due { done } else { NOTHING }, Relaxed);
+        due && before == done
     }
 }
 
@@ -53,19 +67,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_has_it_and_is_seen_to_rest_when_nothing_was_done_between_two_looks() {
-        let duty = Duty::default();
+    fn one_is_overdue_who_does_nothing_between_two_looks_at_which_there_was_work() {
+        let duty = Duty::new();
         let first = duty.take_over();
+        assert!(!duty.is_overdue(true, 0));
+        assert!(duty.is_overdue(true, 0));
         duty.go_on();
-        assert!(!duty.rests());
-        assert!(duty.rests());
-        duty.go_on();
-        assert!(!duty.rests());
-        duty.set_busy(true);
-        assert!(!duty.rests());
-        duty.set_busy(false);
-        assert!(duty.rests());
+        assert!(!duty.is_overdue(true, 0));
+        assert!(!duty.is_overdue(false, 0));
+        assert!(!duty.is_overdue(true, 0), "there was none before");
+        duty.wait_until(10);
+        assert!(!duty.is_overdue(true, 9));
+        assert!(!duty.is_overdue(true, 10));
+        assert!(duty.is_overdue(true, 11));
         let second = duty.take_over();
         assert!(duty.is_held(second) && !duty.is_held(first));
+        assert!(!duty.is_overdue(true, 12), "the next one has its time");
     }
 }

@@ -1,6 +1,7 @@
 //! What all associations of a node share: the peers, the connections to them, and who may call.
 
 mod ending;
+mod relief;
 mod reports;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,6 +10,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, UNIX_EPOCH};
 
 use parking_lot::Mutex;
+use tokio::sync::Notify;
 use volary_core::foreign::{Abroad, StandIn};
 use volary_core::{ActorId, ActorSystem, Address, AnyRef, Resolver};
 use volary_wire::Registry;
@@ -55,6 +57,8 @@ pub(crate) struct Shared {
     pub(crate) starting: AtomicUsize,
     /// Connections of others that ended before their handshake was over.
     not_taken: AtomicU64,
+    /// A handler here keeps its thread.
+    relief: Arc<Notify>,
     stopping: AtomicBool,
     pub(crate) closing: Closing,
     /// Reasons for refusals that were said.
@@ -104,16 +108,19 @@ impl Shared {
             inbound: Arc::default(),
             starting: AtomicUsize::new(0),
             not_taken: AtomicU64::new(0),
+            relief: Arc::default(),
             stopping: AtomicBool::new(false),
             closing: Closing::default(),
             said: Mutex::default(),
             system: with.system,
         });
-        if !system.set_abroad(Arc::new(Reach(Arc::downgrade(&shared)))) {
+        let reach = Reach(Arc::downgrade(&shared), shared.relief.clone());
+        if !system.set_abroad(Arc::new(reach)) {
             return Err(RemoteStartError::Twice);
         }
         ending::end_with(&system, &shared)?;
         system.world().spawn(Box::pin(shared.clone().listen(listener)));
+        system.world().spawn(Box::pin(shared.clone().relieve()));
         Ok(shared)
     }
 
@@ -179,7 +186,8 @@ impl Shared {
         let peer = Arc::new(Peer::new(self.this.upgrade()?, node.to_owned()));
         peers.insert(node.to_owned(), peer.clone());
         drop(peers);
-        self.system.world().spawn(Box::pin(link::dial(peer.clone())));
+        let turn = peer.dialler.take_over();
+        self.system.world().spawn(Box::pin(link::dial(peer.clone(), turn)));
         Some(peer)
     }
 
@@ -448,7 +456,7 @@ fn incarnation(since: Duration, random: u64) -> u64 {
     (nanos & !0x3ff | random & 0x3ff).max(1)
 }
 
-struct Reach(Weak<Shared>);
+struct Reach(Weak<Shared>, Arc<Notify>);
 
 impl Abroad for Reach {
     fn resolve(&self, address: &Address) -> Option<StandIn> {
@@ -461,13 +469,7 @@ impl Abroad for Reach {
     }
 
     fn relieve(&self) {
-        if let Some(shared) = self.0.upgrade() {
-            let peers: Vec<_> = shared.peers.lock().values().cloned().collect();
-            for peer in peers.into_iter().filter(|peer| peer.is_not_dialled()) {
-                shared.system.world().spawn(Box::pin(link::dial(peer)));
-            }
-            let links: Vec<_> = shared.links.lock().values().cloned().collect();
-            links.iter().for_each(|link| link.relieve());
-        }
+        // No more than that: the clock waits for nobody. And who is woken from its thread runs on any that is free.
+        self.1.notify_one();
     }
 }

@@ -128,6 +128,8 @@ pub(crate) struct Host {
     refusal: Cell<&'static str>,
     /// A hook of a shutdown is polled.
     in_hook: Cell<bool>,
+    /// A task begins with actors of which it runs some itself.
+    runs_others: Cell<bool>,
     ending: RefCell<Option<Ending>>,
     /// Cells that ended in a turn on this thread; freed once no frame of that turn is left.
     graves: RefCell<Vec<CellRef>>,
@@ -155,6 +157,7 @@ impl Host {
             asks: Cell::new(0),
             short: Cell::new(0),
             refusal: Cell::new(""),
+            runs_others: Cell::new(false),
             in_hook: Cell::new(false),
             ending: RefCell::new(None),
             graves: RefCell::new(Vec::new()),
@@ -323,6 +326,20 @@ impl Host {
         let actor = self.turn.actor.get();
         // SAFETY: the ambient actor is alive while its turn or its task is being polled here.
         (!actor.is_null()).then(|| unsafe { &*actor })
+    }
+
+    /// Whether the task of this thread runs actors, or is about to: one of them may block it.
+    pub(crate) fn may_block(&self) -> bool {
+        self.worker().is_some() || self.current().is_some() || self.runs_others.get()
+    }
+
+    /// Calls `f`, which begins with actors of which it may run some right here.
+    #[inline]
+    pub(crate) fn running_others<R>(&self, f: impl FnOnce() -> R) -> R {
+        let before = self.runs_others.replace(true);
+        let result = f();
+        self.runs_others.set(before);
+        result
     }
 
     #[inline]

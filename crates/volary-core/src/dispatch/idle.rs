@@ -57,6 +57,13 @@ impl Idle {
         Some(worker)
     }
 
+    /// The same, even if somebody searches: that one may be kept from it by a thread that is blocked.
+    pub(crate) fn worker_to_wake_anyway(&self) -> Option<usize> {
+        let worker = self.sleepers.lock().pop()?;
+        self.counts.fetch_add(SEARCHING.wrapping_sub(ASLEEP), SeqCst);
+        Some(worker)
+    }
+
     /// A worker begins to search. Half of the workers at most do, the others had better sleep.
     pub(crate) fn begin_search(&self, workers: usize) -> bool {
         let counts = self.counts.load(SeqCst);

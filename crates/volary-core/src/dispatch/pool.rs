@@ -234,9 +234,9 @@ impl Pool {
         if let Some(waker) = waker {
             waker.wake();
         }
-        // From within a worker's poll, or from an actor that runs where it was asked, the wake-up lands in a slot of
-        // this thread that no other thread can take from; see `Decoy`.
-        if Host::with(|host| host.worker().is_some() || host.current().is_some()).unwrap_or(false) {
+        // From within a worker's poll, or from a task that runs actors where they are asked, the wake-up lands in a slot
+        // of this thread that no other thread can take from; see `Decoy`.
+        if Host::with(Host::may_block).unwrap_or(false) {
             for decoy in &self.decoys {
                 if decoy.displace() {
                     return;
@@ -245,7 +245,7 @@ impl Pool {
         }
     }
 
-    /// For the observer: gives stuck work to a sleeper.
+    /// For the observer, when a handler blocks its thread: gives stuck work to a sleeper.
     pub(crate) fn rescue(&self) {
         if self.idle.asleep() == 0 {
             return;
@@ -261,8 +261,10 @@ impl Pool {
                 self.push_one(stuck);
             }
         }
-        if self.has_work(0) {
-            self.notify();
+        if self.has_work(0)
+            && let Some(worker) = self.idle.worker_to_wake_anyway()
+        {
+            self.wake(worker);
         }
     }
 

@@ -6,8 +6,9 @@
 //!
 //! Order of looking: the slot of the actor that was made ready last (warm in the cache) and the
 //! youngest of those who have handled nothing yet, for a bounded number of times in a row; then
-//! whoever waits longest, in the own ring or among the young; the global queue; the rings and the young
-//! of others. Now and then the global queue comes first, so that nothing in it starves.
+//! whoever waits longest in the own ring; the global queue; the rings and the young of others. Now and
+//! then the global queue comes first, and once in each poll the oldest of the young, so that nothing
+//! starves.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -49,8 +50,6 @@ pub(crate) struct Local {
     tick: Cell<u32>,
     /// Turns given since those who wait longest had one.
     passed_over: Cell<u32>,
-    /// Whether the young come before the ring among these.
-    young_first: Cell<bool>,
     searching: Cell<bool>,
     sleeping: Cell<bool>,
     /// The last turn ended with its budget, not its mail.
@@ -76,7 +75,6 @@ impl Worker {
                 index,
                 tick: Cell::new(0),
                 passed_over: Cell::new(0),
-                young_first: Cell::new(false),
                 searching: Cell::new(false),
                 sleeping: Cell::new(false),
                 yielded: Cell::new(false),
@@ -125,12 +123,17 @@ impl Local {
         }
         let began = self.pool.now();
         let mut turns = 0;
+        // Not more often: each may be the root of a tree, and those that were begun before are alive until their turn.
+        let mut oldest = self.pool.seats[self.index].young.oldest();
         loop {
             if self.pool.is_closed() {
+                if let Some(ready) = oldest.take() {
+                    self.push_back(ready);
+                }
                 self.leave_search();
                 return Poll::Ready(());
             }
-            let Some(ready) = self.next().or_else(|| self.search()) else {
+            let Some(ready) = oldest.take().or_else(|| self.next()).or_else(|| self.search()) else {
                 if self.sleep(task) {
                     return Poll::Pending;
                 }
@@ -228,14 +231,8 @@ impl Local {
             return Some(ready);
         }
         self.passed_over.set(0);
-        // The oldest of the young waits as those in the ring do.
-        let young_first = !self.young_first.get();
-        self.young_first.set(young_first);
-        let waiting = match young_first {
-            true => seat.young.oldest().or_else(|| seat.ring.pop()),
-            false => seat.ring.pop().or_else(|| seat.young.oldest()),
-        };
-        waiting.or_else(|| self.take_last_in()).or_else(|| self.pop_global())
+        let recent = || self.take_last_in().or_else(|| seat.young.youngest());
+        seat.ring.pop().or_else(recent).or_else(|| self.pop_global())
     }
 
     #[inline]

@@ -54,7 +54,7 @@ impl Young {
         self.take(VecDeque::pop_back)
     }
 
-    /// For thieves, and now and then for its worker, so that none waits for ever.
+    /// For thieves, and once in each poll for its worker, so that none waits for ever.
     pub(crate) fn oldest(&self) -> Option<Ready> {
         self.take(VecDeque::pop_front)
     }

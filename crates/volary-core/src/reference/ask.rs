@@ -31,7 +31,7 @@ use crate::time::{Moment, TimerId, nanos};
 pub(super) const NESTING: u32 = 8;
 /// How many messages an asker handles for its target.
 const INLINE_BUDGET: u32 = 4;
-/// The same for one who asks for many at once.
+/// The same for whoever asks for many at once: as many as a turn of a worker handles, roughly.
 const CROWD_BUDGET: u32 = 64;
 /// One in so many inline turns is timed.
 const TIMED_EVERY: u32 = 64;
@@ -247,7 +247,7 @@ impl<M: Message> KeptAsk<M> {
         let slot = unsafe { slot.as_ref() };
         // Those who were asked together are answered together.
         if !slot.is_complete() {
-            start(&self.target, CROWD_BUDGET);
+            beside_others(|| start(&self.target, CROWD_BUDGET));
         }
         slot.is_complete()
     }
@@ -257,9 +257,26 @@ impl<M: Message> KeptAsk<M> {
         if let State::Fresh(slot) = self.state {
             self.state = State::Waiting(slot);
             if self.target.state.mail() {
-                self.target.schedule();
+                beside_others(|| self.target.schedule());
             }
         }
+    }
+
+    /// Its time began at `moment`, whoever comes to it when.
+    pub(crate) fn count_from(&self, moment: Moment) {
+        if let State::Fresh(slot) = self.state {
+            // SAFETY: the asker's share keeps the slot alive.
+            let slot = unsafe { slot.as_ref() };
+            slot.stamp((moment + Duration::from_nanos(slot.patience())).nanos());
+        }
+    }
+}
+
+/// Calls `f`, which begins with one of many asks: the next may run an actor on this thread that blocks it, and whoever was
+/// woken must not wait for that.
+fn beside_others(f: impl Fn()) {
+    if Host::with(|host| host.running_others(&f)).is_none() {
+        f();
     }
 }
 
@@ -357,6 +374,9 @@ fn charge(task: &mut Context<'_>) -> Option<Progress> {
 
 /// Runs the target here if that is allowed, and queues it otherwise.
 fn start(target: &CellRef, budget: u32) {
+    if target.foreign().is_some() {
+        return; // it is on its way already
+    }
     let system = target.system();
     let ran = Host::with(|host| {
         let ambient = host.ambient();
@@ -386,20 +406,24 @@ fn inline_turn(target: &CellRef, host: &Host, budget: u32) {
     let known = target.state.has(TIMED) && !host.count_inline().is_multiple_of(TIMED_EVERY);
     let before = if known { None } else { Some(begin_to_time(target)) };
     run_inline(target, host, budget);
-    if let Some(before) = before {
-        note_if_slow(target, before);
+    if let Some((before, taken)) = before {
+        note_if_slow(target, before, taken);
     }
 }
 
 #[cold]
-fn begin_to_time(target: &CellRef) -> Moment {
+fn begin_to_time(target: &CellRef) -> (Moment, u64) {
     target.state.set(TIMED);
-    target.system().now()
+    (target.system().now(), target.log.taken())
 }
 
 #[cold]
-fn note_if_slow(target: &CellRef, before: Moment) {
-    if target.system().now().since(before) > SLOW_TURN {
+fn note_if_slow(target: &CellRef, before: Moment, taken: u64) {
+    // Of as many messages as one asker may handle; whoever asks for many handles more of them.
+    let share = (target.log.taken().saturating_sub(taken) as u32)
+        .div_ceil(INLINE_BUDGET)
+        .max(1);
+    if target.system().now().since(before) / share > SLOW_TURN {
         target.state.set(SLOW);
     }
 }

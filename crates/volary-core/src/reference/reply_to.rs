@@ -108,7 +108,7 @@ impl<T: Send + 'static, R: Rejection> ReplyTo<T, R> {
     }
 
     /// The time of the asker is over.
-    pub(super) fn expire(mut self) {
+    pub(crate) fn expire(mut self) {
         if let Some(slot) = self.slot.take() {
             // SAFETY: this is the replier's share, which keeps the slot alive.
             let after = Duration::from_nanos(unsafe { slot.as_ref() }.patience());

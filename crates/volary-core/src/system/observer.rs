@@ -54,23 +54,19 @@ impl Observer {
     /// Looks at every thread that runs actors; true if any was active since the last look.
     fn look(core: &SystemCore, seen: &mut Seen, now: Moment) -> bool {
         let (mut active, mut blocked) = (false, false);
-        for pool in core.pools() {
-            let mut stuck = false;
-            for seat in &pool.seats {
-                stuck |= seen.look_at(core, &seat.pulse, now);
-                active |= seat.pulse.actor() != 0;
-            }
-            if stuck {
-                pool.rescue();
-            }
-            blocked |= stuck;
+        for seat in core.pools().flat_map(|pool| &pool.seats) {
+            blocked |= seen.look_at(core, &seat.pulse, now);
+            active |= seat.pulse.actor() != 0;
         }
         for guest in guests(std::ptr::from_ref(core).addr()) {
-            active = true;
             blocked |= seen.look_at(core, &guest, now);
+            active = true;
         }
-        if blocked && let Some(abroad) = core.abroad() {
-            abroad.relieve();
+        if blocked {
+            core.pools().for_each(|pool| pool.rescue());
+            if let Some(abroad) = core.abroad() {
+                abroad.relieve();
+            }
         }
         seen.forget_the_idle(now);
         active

@@ -13,25 +13,27 @@ use volary_wire::native::{Frame, FrameWriter, Outcome, Reply};
 
 use super::Link;
 use super::answers::{Open, Question};
+use super::until::give_way;
 
 /// How many are begun with before it is looked how long that took.
 const FEW: u64 = 8;
-/// If that took longer for each, the others are left to the dispatchers, which have more threads than this one.
-const MOST_NANOS_EACH: u64 = 4_000;
+/// If that took longer, the others are left to the dispatchers, which have more threads than this one. It is more than a
+/// crowd of quick messages in one mailbox takes, or waking somebody.
+const LONG: u64 = 100_000;
 /// How many are begun with before others have their turn.
 const AT_ONCE: u64 = 64;
 /// A buffer that has grown beyond this is not kept.
 const KEPT_BUFFER: usize = 1 << 20;
 
 /// Begins with asks, and sends answers, as they come.
-pub(super) async fn answer(link: Arc<Link>) {
-    let turn = link.answerer.take_over();
+pub(super) async fn answer(link: Arc<Link>, turn: u64) {
     let ready = link.answers.ready.clone();
     let mut buffer = BytesMut::new();
     if turn > 1 {
         // Whoever had this duty has met a handler that does not end. There may be another.
         link.leave_to_dispatchers(link.answers.take_fresh(), &mut buffer);
     }
+    let mut served = 0;
     while link.answerer.is_held(turn) {
         let begun = link.begin_with_some(&mut buffer);
         let correlations = std::mem::take(&mut *ready.correlations.lock());
@@ -41,8 +43,10 @@ pub(super) async fn answer(link: Arc<Link>) {
             }
         }
         link.answerer.go_on();
-        if begun == AT_ONCE {
-            tokio::task::yield_now().await;
+        served += begun + correlations.len() as u64;
+        if served >= AT_ONCE {
+            served = 0;
+            give_way().await;
             if link.closing().is_closed() {
                 return;
             }
@@ -71,7 +75,7 @@ impl Link {
             }
             if count % FEW == 0 {
                 let before = std::mem::replace(&mut began, now());
-                if began - before > FEW * MOST_NANOS_EACH {
+                if began - before > LONG {
                     self.leave_to_dispatchers(self.answers.take_fresh(), buffer);
                 }
             }

@@ -33,7 +33,8 @@ pub(super) struct Answers {
     /// Those that nobody has begun with. No actor was told to run for them.
     fresh: Mutex<VecDeque<Question>>,
     open: Mutex<BTreeMap<u64, Open>>,
-    /// Asks that were given up before they came: what is said of them may pass them on the way.
+    /// Asks that were given up before they came, or before anybody began with them: what is said of them may pass them on
+    /// the way.
     given_up: Mutex<BTreeSet<u64>>,
     has_given_up: AtomicBool,
     pub(super) ready: Arc<Ready>,
@@ -87,6 +88,7 @@ impl Answers {
         self.take_fresh().into_iter().for_each(Question::let_go);
         let open = std::mem::take(&mut *self.open.lock());
         open.into_values().for_each(|open| open.question.let_go());
+        self.ready.correlations.lock().clear();
         self.ready.notify.notify_one();
     }
 
@@ -109,7 +111,7 @@ impl Answers {
         }
     }
 
-    /// Whether the peer gave this one up before it came.
+    /// Whether the peer gave this one up before somebody began with it.
     pub(super) fn was_given_up(&self, correlation: u64) -> bool {
         self.has_given_up.load(Relaxed) && self.given_up.lock().remove(&correlation)
     }
@@ -141,7 +143,14 @@ impl Answers {
 
     /// The next ask to begin with.
     pub(super) fn next(&self) -> Option<Question> {
-        self.fresh.lock().pop_front()
+        loop {
+            let question = self.fresh.lock().pop_front()?;
+            if !self.was_given_up(question.correlation) {
+                return Some(question);
+            }
+            question.let_go();
+            self.one_ended();
+        }
     }
 
     /// All asks that nobody has begun with.
@@ -149,9 +158,11 @@ impl Answers {
         std::mem::take(&mut *self.fresh.lock())
     }
 
-    /// Whether there is something to do for whoever answers.
+    /// Whether there is something to do for whoever answers, and nobody is at it.
     pub(super) fn has_work(&self) -> bool {
-        !self.fresh.lock().is_empty() || !self.ready.correlations.lock().is_empty()
+        let fresh = self.fresh.try_lock().is_some_and(|fresh| !fresh.is_empty());
+        let rang = || self.ready.correlations.try_lock().is_some_and(|rang| !rang.is_empty());
+        fresh || rang()
     }
 
     /// A bell for an ask that has to wait.

@@ -10,8 +10,7 @@ use crate::event::PeerEvent;
 use crate::peer::Peer;
 
 /// Dials a peer for as long as it is of use, again and again.
-pub(crate) async fn dial(peer: Arc<Peer>) {
-    let turn = peer.dialler.take_over();
+pub(crate) async fn dial(peer: Arc<Peer>, turn: u64) {
     let shared = peer.shared.clone();
     let system = shared.system.clone();
     let options = &shared.options;
@@ -41,11 +40,22 @@ pub(crate) async fn dial(peer: Arc<Peer>) {
             continue;
         }
         let since = *missed.get_or_insert_with(|| system.now());
-        peer.dialler.set_busy(true);
-        let attempted = shared.closing.or(contained(attempt(&peer))).await;
-        peer.dialler.set_busy(false);
+        let attempted = {
+            // Two would only be in each other's way.
+            let Ok(_alone) = peer.attempting.try_lock() else {
+                peer.look.notified().await;
+                continue;
+            };
+            peer.dialler.wait_until(u64::MAX);
+            let attempted = shared.closing.or(contained(attempt(&peer))).await;
+            peer.dialler.wait_until(0);
+            attempted
+        };
         let Some(attempted) = attempted else { return };
         let panicked = || Err(Ungreeted::WeRefused("what makes connections panicked".to_owned()));
+        if !peer.dialler.is_held(turn) {
+            return peer.look.notify_one(); // whoever has it now waits for the end of this attempt
+        }
         let pause = match attempted.unwrap_or_else(panicked) {
             Ok(()) => continue,
             // Its own connection is on the way.
@@ -74,9 +84,11 @@ pub(crate) async fn dial(peer: Arc<Peer>) {
         }
         let left = options.lost_after.saturating_sub(system.now().since(since));
         // A connection that the other side makes ends the pause.
-        peer.dialler.set_busy(true);
-        let _ = within(&system, pause.min(left.max(Duration::from_millis(1))), connected(&peer)).await;
-        peer.dialler.set_busy(false);
+        let pause = pause.min(left.max(Duration::from_millis(1)));
+        let nanos = u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX);
+        peer.dialler.wait_until(shared.nanos().saturating_add(nanos));
+        let _ = within(&system, pause, connected(&peer)).await;
+        peer.dialler.wait_until(0);
     }
 }
 

@@ -1,5 +1,5 @@
-//! One connection of an association: made by dialling or accepting, introduced by a handshake, and then read, written
-//! and watched over by a task each until one of them ends.
+//! One connection of an association: made by dialling or accepting, introduced by a handshake, and then read, written,
+//! answered and watched over by a task each until one of them ends. Those that write and answer can be replaced.
 
 mod answering;
 mod answers;
@@ -79,8 +79,8 @@ impl Link {
             leaving: Mutex::default(),
             watches: Mutex::default(),
             answers: answers::Answers::default(),
-            answerer: Duty::default(),
-            writer: Duty::default(),
+            answerer: Duty::new(),
+            writer: Duty::new(),
             pen: OnceLock::new(),
         });
         link.hear();
@@ -94,9 +94,9 @@ impl Link {
         link.run(read::read(link.clone(), greeting.reader, greeting.decoder, stretch));
         let pen = Pen::new(greeting.writer, squeeze);
         let _ = link.pen.set(Arc::downgrade(&pen));
-        link.run(write::write(link.clone(), pen));
+        link.run(write::write(link.clone(), pen, link.writer.take_over()));
         link.run(keep::keep(link.clone()));
-        link.run(answering::answer(link.clone()));
+        link.run(answering::answer(link.clone(), link.answerer.take_over()));
         tracing::info!(node = %peer.node, incarnation = greeting.incarnation, "connected");
         link
     }
@@ -113,19 +113,37 @@ impl Link {
 
     /// Some handler keeps its thread. A task of ours that was to run there has another take its place.
     pub(crate) fn relieve(self: &Arc<Self>) {
-        let (answers, writes) = (!self.answerer.rests(), !self.writer.rests());
-        if !answers && self.answers.has_work() {
-            self.run(answering::answer(self.clone()));
+        if self.closing.is_closed() {
+            return;
         }
-        let has_news = || self.leaving.lock().settled.has_news();
-        let has_to_write = || has_news() || self.peer.outbound.lock().has_to_write(self.epoch);
-        if !writes
-            && has_to_write()
+        let now = self.peer.shared.nanos();
+        if self.answerer.is_overdue(self.answers.has_work(), now) {
+            let turn = self.answerer.take_over();
+            self.run(answering::answer(self.clone(), turn));
+        }
+        if self.writer.is_overdue(self.has_to_write(), now)
             && let Some(pen) = self.pen.get().and_then(Weak::upgrade)
-            && pen.try_lock().is_ok()
         {
-            self.run(write::write(self.clone(), pen));
+            let turn = self.writer.take_over();
+            self.run(write::write(self.clone(), pen, turn));
         }
+    }
+
+    /// Whether there is something to write, and nobody is at it.
+    fn has_to_write(&self) -> bool {
+        let is_free = || {
+            self.pen
+                .get()
+                .and_then(Weak::upgrade)
+                .is_some_and(|pen| pen.try_lock().is_ok())
+        };
+        let has_news = || {
+            self.leaving
+                .try_lock()
+                .is_some_and(|leaving| leaving.settled.has_news())
+        };
+        let outbound = || self.peer.outbound.try_lock();
+        is_free() && (has_news() || outbound().is_some_and(|outbound| outbound.has_to_write(self.epoch)))
     }
 
     /// Ends the connection; what was on it is lost.
@@ -136,6 +154,12 @@ impl Link {
             self.leaving.lock().settle_up(self); // nobody hears of it any more
             self.answers.clear();
             self.watches.lock().clear();
+            // Unless somebody writes, and sees that it is closed.
+            if let Some(pen) = self.pen.get().and_then(Weak::upgrade)
+                && let Ok(mut pen) = pen.try_lock()
+            {
+                pen.lay_down();
+            }
             let (shared, node) = (&self.peer.shared, self.peer.node.clone());
             shared.waiting.lost(&node, self.epoch);
             let why = why.to_owned();

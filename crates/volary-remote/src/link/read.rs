@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::*;
 use std::sync::{Arc, Weak};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
-use volary_core::{ActorId, Address, Resolving};
+use volary_core::{ActorId, Address, Moment, Resolving};
 use volary_wire::native::{
     Assembler, Credit, Frame, FrameDecoder, InternSpace, InternTable, Limits, Name, Reply, Terminated, TerminationCause,
 };
@@ -16,7 +16,7 @@ use volary_wire::native::{
 use super::Link;
 use super::answers::Question;
 use super::inbox::Inbox;
-use super::until::Closing;
+use super::until::{Closing, give_way};
 use crate::compression::Stretch;
 use crate::operations::{forbid, heard, serve};
 use crate::trust::Right;
@@ -44,7 +44,7 @@ pub(super) async fn read(
         match inbound.handle_in_turn() {
             Ok(Handled::All) => {}
             Ok(Handled::Some) => {
-                tokio::task::yield_now().await;
+                give_way().await;
                 continue;
             }
             Ok(Handled::Closed) => return,
@@ -63,7 +63,7 @@ pub(super) async fn read(
                         stretched = 0;
                         // It has our time, not the peer its silence.
                         link.hear();
-                        tokio::task::yield_now().await;
+                        give_way().await;
                         if link.closing().is_closed() {
                             return;
                         }
@@ -129,6 +129,8 @@ struct Inbound {
     inboxes: RefCell<BTreeMap<ActorId, Weak<Inbox>>>,
     /// Asks that were put into their mailboxes and nobody has begun with.
     asked: RefCell<Vec<Question>>,
+    /// When these came.
+    arrived: Cell<Option<Moment>>,
     /// How many inboxes there may be before it is looked for those that are of no use.
     most_inboxes: Cell<usize>,
 }
@@ -145,6 +147,7 @@ impl Inbound {
             retyped: 0,
             inboxes: RefCell::default(),
             asked: RefCell::default(),
+            arrived: Cell::new(None),
             most_inboxes: Cell::new(FEW_INBOXES),
         }
     }
@@ -166,6 +169,7 @@ impl Inbound {
 
     /// Asks are begun with by another task, so that no actor can keep this one from reading.
     fn pass_on_asked(&mut self) {
+        self.arrived.set(None);
         let asked = self.asked.get_mut();
         if !asked.is_empty() {
             self.link.answers.add(asked);

@@ -90,6 +90,20 @@ impl Closing {
     }
 }
 
+/// Lets others have their turn. Not as tokio does it: who yields there comes back when this thread is free again, and here
+/// any thread can take it, while a handler blocks this one.
+pub(crate) async fn give_way() {
+    let mut gave = false;
+    poll_fn(|task| {
+        if std::mem::replace(&mut gave, true) {
+            return Poll::Ready(());
+        }
+        task.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
 /// What a future yields; `None` if it panicked, which a transport of the user's may.
 pub(crate) async fn contained<F: Future>(future: F) -> Option<F::Output> {
     let mut future = Box::pin(future);

@@ -9,6 +9,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use volary_wire::native::{Confirm, Frame};
 
 use super::Link;
+use super::until::give_way;
 use crate::compression::Squeeze;
 use crate::peer::Batch;
 
@@ -19,7 +20,10 @@ const SQUEEZED_AT_ONCE: usize = 256 << 10;
 
 /// What a connection is written with.
 pub(super) struct Pen {
-    writer: Writer,
+    /// Gone with the connection.
+    writer: Option<Writer>,
+    /// A batch was begun with and not ended: whatever came behind it would be taken for the rest of it.
+    torn: bool,
     squeeze: Option<Squeeze>,
     batch: Batch,
 }
@@ -30,13 +34,22 @@ pub(super) type PenHolder = tokio::sync::Mutex<Pen>;
 impl Pen {
     pub(super) fn new(writer: Writer, squeeze: Option<Squeeze>) -> Arc<PenHolder> {
         let batch = Batch::default();
-        Arc::new(PenHolder::new(Pen { writer, squeeze, batch }))
+        Arc::new(PenHolder::new(Pen {
+            writer: Some(writer),
+            torn: false,
+            squeeze,
+            batch,
+        }))
+    }
+
+    /// Nothing is written any more.
+    pub(super) fn lay_down(&mut self) {
+        self.writer = None;
     }
 }
 
 /// Writes what there is, until the connection ends or another has this duty.
-pub(super) async fn write(link: Arc<Link>, pen: Arc<PenHolder>) {
-    let turn = link.writer.take_over();
+pub(super) async fn write(link: Arc<Link>, pen: Arc<PenHolder>, turn: u64) {
     let to_write = &link.peer.to_write;
     while link.writer.is_held(turn) {
         let written = link.closing().or(write_batch(&link, &pen)).await;
@@ -66,31 +79,41 @@ enum Written {
 
 /// Writes what there is by now.
 async fn write_batch(link: &Link, pen: &PenHolder) -> io::Result<Written> {
-    let pen = &mut *pen.lock().await;
+    let Pen {
+        writer,
+        torn,
+        squeeze,
+        batch,
+    } = &mut *pen.lock().await;
+    let Some(writer) = writer.as_mut().filter(|_| !*torn && !link.closing().is_closed()) else {
+        return Err(io::ErrorKind::BrokenPipe.into());
+    };
     let peer = &link.peer;
     link.confirm();
-    let spare = std::mem::take(&mut pen.batch);
-    pen.batch = peer.outbound.lock().next_batch(link.epoch, spare);
+    let spare = std::mem::take(batch);
+    *batch = peer.outbound.lock().next_batch(link.epoch, spare);
     peer.room.notify_one();
     peer.made_room(); // it may have been full of what is written now
-    if pen.batch.is_empty() {
+    if batch.is_empty() {
         return Ok(Written::Nothing);
     }
-    let written = match &mut pen.squeeze {
+    *torn = true;
+    let written = match squeeze {
         None => {
-            let mut bytes = pen.batch.bytes();
+            let mut bytes = batch.bytes();
             let length = bytes.remaining();
             while bytes.has_remaining() {
-                if pen.writer.write_buf(&mut bytes).await? == 0 {
+                if writer.write_buf(&mut bytes).await? == 0 {
                     return Err(io::ErrorKind::WriteZero.into());
                 }
                 link.progress();
             }
             length
         }
-        Some(squeeze) => write_squeezed(link, squeeze, &mut pen.writer, &pen.batch).await?,
+        Some(squeeze) => write_squeezed(link, squeeze, writer, batch).await?,
     };
-    pen.writer.flush().await?;
+    writer.flush().await?;
+    *torn = false;
     peer.counters.bytes_written.fetch_add(written as u64, Relaxed);
     Ok(Written::Batch)
 }
@@ -105,7 +128,7 @@ async fn write_squeezed(link: &Link, squeeze: &mut Squeeze, writer: &mut Writer,
             writer.write_all(squeeze.squeezed()).await?;
             squeeze.clear();
             link.progress();
-            tokio::task::yield_now().await;
+            give_way().await;
         }
     }
     squeeze.flush().map_err(io::Error::other)?;

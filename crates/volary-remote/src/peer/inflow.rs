@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::*};
 use super::apart::Apart;
 
 /// What is taken in advance at most, in units.
-const MOST_AHEAD: u64 = 16;
+const MOST_AHEAD: u64 = 64;
 /// What all peers together may have taken and not use is one part in so many of all there is.
 const PART_AHEAD: u64 = 64;
 /// How many steps may lie unused, in either place.

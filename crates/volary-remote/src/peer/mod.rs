@@ -63,6 +63,8 @@ pub(crate) struct Peer {
     pub(crate) look: Notify,
     /// That of whoever keeps the connection.
     pub(crate) dialler: Duty,
+    /// Held while a connection is being made.
+    pub(crate) attempting: tokio::sync::Mutex<()>,
     /// Senders that wait for room.
     line: line::Line,
     lives: Mutex<Lives>,
@@ -93,7 +95,8 @@ impl Peer {
             to_write: Notify::new(),
             room: Notify::new(),
             look: Notify::new(),
-            dialler: Duty::default(),
+            dialler: Duty::new(),
+            attempting: tokio::sync::Mutex::new(()),
             line: line::Line::default(),
             lives: Mutex::default(),
             generation: AtomicU64::new(0),
@@ -183,9 +186,11 @@ impl Peer {
 
     /// Whether a connection is needed, and whoever makes them does not come.
     pub(crate) fn is_not_dialled(&self) -> bool {
-        let rests = self.dialler.rests();
-        let outbound = self.outbound.lock();
-        rests && !outbound.is_connected() && outbound.needs_connection()
+        let needs = self.outbound.try_lock().is_some_and(|outbound| {
+            let is_watched = || self.known.try_lock().is_some_and(|known| known.has_watched());
+            !outbound.is_connected() && (outbound.needs_connection() || is_watched())
+        });
+        self.dialler.is_overdue(needs, self.shared.nanos())
     }
 
     /// Somebody waits for a connection although nothing is to be sent yet.

@@ -287,9 +287,9 @@ impl Outbound {
             || self.large.len() as u64 > 2 * self.window
     }
 
-    /// Whether there is something that could be written on the connection `epoch` now.
+    /// Whether there is something that may be written on the connection `epoch` now.
     pub(crate) fn has_to_write(&self, epoch: u64) -> bool {
-        self.is_on(epoch) && !(self.first.is_empty() && self.ready.is_empty())
+        self.is_on(epoch) && !(self.first.is_empty() && self.ready.is_empty() && self.large.is_empty())
     }
 
     /// Whether there is anything that was not written to its end.

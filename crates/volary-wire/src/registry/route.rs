@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use volary_core::foreign::Inquiry;
-use volary_core::{ActorRef, AnyRef, AskError, Message, Respond, TellError};
+use volary_core::{ActorRef, AnyRef, AskError, Message, Moment, Respond, TellError};
 
 use super::DeliverError;
 use crate::codec::{Codec, CodecId, DecodeError};
@@ -74,7 +74,8 @@ impl Route {
         (self.0.tell)(to, payload)
     }
 
-    /// Asks. The message has its place in the mailbox when this returns, so that the next one comes behind it.
+    /// Asks. The message has its place in the mailbox when this returns, so that the next one comes behind it; the actor
+    /// is not told to run before the reply is started or polled.
     ///
     /// `timeout` is what is left of the sender's deadline; without one the system's own is taken.
     ///
@@ -137,6 +138,9 @@ impl fmt::Debug for Route {
 /// }
 /// ```
 pub trait PendingReply: Send {
+    /// Says when it came: its time counts from then.
+    fn count_from(&mut self, moment: Moment);
+
     /// Runs the actor on this thread, if it is idle, quick and may be, and leaves it to its dispatcher otherwise. Whether
     /// the ask is over: then the next poll says so.
     fn start_here(&mut self) -> bool;
@@ -222,6 +226,12 @@ enum Asked<M: Wire> {
 }
 
 impl<M: Wire> PendingReply for Asked<M> {
+    fn count_from(&mut self, moment: Moment) {
+        if let Asked::Open(inquiry) = self {
+            inquiry.count_from(moment);
+        }
+    }
+
     fn start_here(&mut self) -> bool {
         match self {
             Asked::Open(inquiry) => inquiry.start_here(),

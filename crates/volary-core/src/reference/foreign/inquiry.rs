@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::actor::Message;
 use crate::reference::{Accepts, ActorRef, AskError, KeptAsk, unasked};
+use crate::time::Moment;
 
 /// An ask of somebody elsewhere, under way here; yields the answer. Dropping it cancels the ask.
 ///
@@ -54,6 +55,17 @@ impl<M: Message> Inquiry<M> {
                 Err((error, message))
             }
         }
+    }
+
+    /// Says when it came: its time counts from then, and not from the moment at which somebody has to wait.
+    ///
+    /// ```
+    /// # use volary_core::{ActorSystem, Message, foreign::Inquiry};
+    /// # fn f<M: Message>(system: &ActorSystem, inquiry: &Inquiry<M>) { inquiry.count_from(system.now()) }
+    /// ```
+    #[inline]
+    pub fn count_from(&self, moment: Moment) {
+        self.0.count_from(moment);
     }
 
     /// Runs the actor here, if it is idle, quick and may be, and leaves it to its dispatcher otherwise. Whether the answer

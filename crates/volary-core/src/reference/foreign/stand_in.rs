@@ -192,7 +192,8 @@ pub trait Abroad: Send + Sync + 'static {
     fn here(&self) -> Option<Address>;
 
     /// A handler keeps its thread, and with it tasks that were to run there next: time to look for those. Called by the
-    /// clock every ten milliseconds or so, while that is the case.
+    /// clock every ten milliseconds or so, while that is the case; no timer fires before this returns, so it must not wait
+    /// for anything.
     fn relieve(&self) {}
 }
 

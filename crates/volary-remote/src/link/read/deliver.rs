@@ -220,7 +220,11 @@ impl Inbound {
         let delivered = match correlation {
             None => arrival.deliver(|| route.tell(actor, codec, payload)),
             Some(correlation) => match arrival.deliver(|| route.ask(actor, codec, payload, left)) {
-                Ok(reply) => {
+                Ok(mut reply) => {
+                    let now = || shared.system.now();
+                    let arrived = self.arrived.get().unwrap_or_else(now);
+                    self.arrived.set(Some(arrived));
+                    reply.count_from(arrived);
                     self.asked.borrow_mut().push(Question { correlation, reply });
                     Ok(())
                 }
