@@ -7,7 +7,7 @@
 //! Order of looking: the slot of the actor that was made ready last (warm in the cache) and the
 //! youngest of those who have handled nothing yet, for a bounded number of times in a row; then
 //! whoever waits longest in the own ring; the global queue; the rings and the young of others. Now and
-//! then the global queue comes first, and once in each poll the oldest of the young, so that nothing
+//! then the global queue comes first, and every ten milliseconds the oldest of the young, so that nothing
 //! starves.
 
 use std::cell::Cell;
@@ -26,6 +26,7 @@ use super::turn::{TurnEnd, run_turn};
 use crate::cell::Here;
 use crate::cell::state::SLOW;
 use crate::sync::atomic::Ordering::*;
+use crate::time::Moment;
 
 /// Turns in one poll, and roughly how long it may last, before other tasks of the runtime have a
 /// chance.
@@ -35,6 +36,8 @@ const TIME_PER_POLL: Duration = Duration::from_millis(1);
 const LOOK_AT_CLOCK: u32 = 16;
 /// How often in a row the last-in slot and the young may come first.
 const RUN: u32 = 16;
+/// How often the oldest of the young does.
+const OLDEST_EVERY: Duration = Duration::from_millis(10);
 /// How often the global queue comes first.
 const GLOBAL_EVERY: u32 = 61;
 /// Rounds of searching before a worker sleeps; the later ones last longer.
@@ -50,6 +53,8 @@ pub(crate) struct Local {
     tick: Cell<u32>,
     /// Turns given since those who wait longest had one.
     passed_over: Cell<u32>,
+    /// When the oldest of the young had one.
+    looked_after: Cell<Moment>,
     searching: Cell<bool>,
     sleeping: Cell<bool>,
     /// The last turn ended with its budget, not its mail.
@@ -75,6 +80,7 @@ impl Worker {
                 index,
                 tick: Cell::new(0),
                 passed_over: Cell::new(0),
+                looked_after: Cell::new(Moment::ZERO),
                 searching: Cell::new(false),
                 sleeping: Cell::new(false),
                 yielded: Cell::new(false),
@@ -123,8 +129,7 @@ impl Local {
         }
         let began = self.pool.now();
         let mut turns = 0;
-        // Not more often: each may be the root of a tree, and those that were begun before are alive until their turn.
-        let mut oldest = self.pool.seats[self.index].young.oldest();
+        let mut oldest = self.oldest(began);
         loop {
             if self.pool.is_closed() {
                 if let Some(ready) = oldest.take() {
@@ -184,6 +189,16 @@ impl Local {
             self.push_back(displaced);
         }
         self.pool.notify();
+    }
+
+    /// The oldest of the young, if it is time for one. Not after so many turns: each may be the root of a tree, and with
+    /// every tree that is begun before others have ended more actors are alive at once.
+    fn oldest(&self, now: Moment) -> Option<Ready> {
+        if now.since(self.looked_after.get()) < OLDEST_EVERY {
+            return None;
+        }
+        self.looked_after.set(now);
+        self.pool.seats[self.index].young.oldest()
     }
 
     fn push_back(&self, ready: Ready) {

@@ -10,8 +10,9 @@ use super::ring::Ready;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicUsize, Ordering::*};
 
-/// More than a tree is deep and wide at once; what is beyond waits its turn in the ring.
-const CAPACITY: usize = 128;
+/// More than a tree is deep and wide at once; what is beyond waits its turn in the ring. That must be rare: whoever comes
+/// out of the ring begins another tree before those that were begun have ended, and soon most of all are alive at once.
+const CAPACITY: usize = 1_024;
 
 pub(crate) struct Young {
     ready: Mutex<VecDeque<Standing>>,
@@ -54,7 +55,7 @@ impl Young {
         self.take(VecDeque::pop_back)
     }
 
-    /// For thieves, and once in each poll for its worker, so that none waits for ever.
+    /// For thieves, and now and then for its worker, so that none waits for ever.
     pub(crate) fn oldest(&self) -> Option<Ready> {
         self.take(VecDeque::pop_front)
     }
