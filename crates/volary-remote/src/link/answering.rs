@@ -20,8 +20,9 @@ const FEW: u64 = 8;
 /// If that took longer, the others are left to the dispatchers, which have more threads than this one. It is more than a
 /// crowd of quick messages in one mailbox takes, or waking somebody.
 const LONG: u64 = 100_000;
-/// How many are begun with before others have their turn.
-const AT_ONCE: u64 = 64;
+/// How many are begun with before others have their turn: among them who writes, so that the peer goes on with the first
+/// answers while the next are made.
+const AT_ONCE: u64 = 16;
 /// A buffer that has grown beyond this is not kept.
 const KEPT_BUFFER: usize = 1 << 20;
 
