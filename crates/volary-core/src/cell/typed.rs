@@ -542,7 +542,7 @@ unsafe fn discard<M: Message>(cell: &Header, incoming: Incoming, reason: DeadRea
     cell.system()
         .dead_letter(cell, incoming.envelope.sender, reason, message);
     let ending = match reason {
-        DeadReason::Expired => return reply.expire(),
+        DeadReason::Expired if reply.is_wanted() => return reply.expire(),
         DeadReason::Stopped => Ending::Stopped,
         DeadReason::Intercepted(reason) => Ending::Refused(reason),
         _ => Ending::NoReply,

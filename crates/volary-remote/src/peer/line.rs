@@ -12,9 +12,11 @@ use super::Peer;
 
 /// For how many messages there is room if one who waits is called. Most have more than one to send: were as many called as
 /// there is room for, nearly all of them would find it taken by the first.
-const ROOM_EACH: u64 = 64;
+const ROOM_EACH: u64 = 256;
 /// But so many are, if there is room: who was called need not come.
-const FEWEST: u64 = 16;
+const FEWEST: u64 = 4;
+/// With so many bytes to be written nobody is called: there is enough to do, and whoever writes calls them next.
+const ENOUGH: usize = 32 << 10;
 
 #[derive(Default)]
 pub(super) struct Line {
@@ -91,6 +93,9 @@ impl Peer {
         }
         let (room, quiet) = {
             let outbound = self.outbound.lock();
+            if outbound.has_ready(ENOUGH) {
+                return;
+            }
             (outbound.room(), outbound.under_way() == 0)
         };
         // Where nothing will be confirmed nobody is called later.

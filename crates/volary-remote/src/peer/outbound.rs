@@ -287,6 +287,11 @@ impl Outbound {
             || self.large.len() as u64 > 2 * self.window
     }
 
+    /// Whether so many bytes are about to be written, after which [`next_batch`](Outbound::next_batch) is called.
+    pub(crate) fn has_ready(&self, bytes: usize) -> bool {
+        self.connected && self.ready.len() >= bytes
+    }
+
     /// Whether there is something that may be written on the connection `epoch` now.
     pub(crate) fn has_to_write(&self, epoch: u64) -> bool {
         self.is_on(epoch) && !(self.first.is_empty() && self.ready.is_empty() && self.large.is_empty())
