@@ -7,99 +7,71 @@
 
 mod common;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
+use common::stubborn::{Quick, Stubborn, Stubborns, Think};
 use common::*;
 use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
 use volary::prelude::*;
 
-/// Keeps its thread until it is told to go on.
-struct Stubborn {
-    began: Arc<AtomicBool>,
-    go_on: Arc<Mutex<mpsc::Receiver<()>>>,
+/// Two nodes, and of the second a desk and one that is stubborn, as the first sees them.
+struct Two {
+    one: Node,
+    other: Node,
+    desk: ActorRef<Desk>,
+    stubborn: ActorRef<Stubborn>,
+    stubborns: Stubborns,
 }
 
-#[actor(kind = "test.Stubborn", remote(Think, Quick))]
-impl Stubborn {
-    #[message(remote = "test.Think", codec = postcard, derive(Serialize, Deserialize))]
-    fn think(&mut self) -> u64 {
-        self.began.store(true, SeqCst);
-        self.go_on.lock().recv().unwrap();
-        1
+impl Two {
+    async fn new() -> Self {
+        let one = Node::start("one", builder().message::<Think>().message::<Quick>()).await;
+        let other = Node::start("other", builder().kind::<Stubborn>()).await;
+        let stubborns = Stubborns::new();
+        other.desk("desk").await;
+        stubborns.spawn(&other, "stubborn").await;
+        Two {
+            desk: one.far(&other, "desk"),
+            stubborn: one.remote.actor(&other.address("stubborn")).unwrap(),
+            one,
+            other,
+            stubborns,
+        }
     }
 
-    #[message(remote = "test.Quick", codec = postcard, derive(Serialize, Deserialize))]
-    fn quick(&mut self) -> u64 {
-        2
+    /// While the stubborn one thinks, the other one answers.
+    async fn the_desk_answers(&self) {
+        self.stubborns.begin().await;
+        for number in 0..200 {
+            let answer = soon("an answer", self.desk.ask(Note { number })).await;
+            assert_eq!(answer.unwrap(), number + 1);
+        }
     }
-}
-
-struct Thinker {
-    began: Arc<AtomicBool>,
-    go_on: mpsc::Sender<()>,
-}
-
-async fn thinker(node: &Node, name: &str) -> Thinker {
-    let (go_on, receiver) = mpsc::channel();
-    let (began, receiver) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(receiver)));
-    let noted = began.clone();
-    let actor = move || Stubborn {
-        began: noted.clone(),
-        go_on: receiver.clone(),
-    };
-    node.system.spawn(actor).named(name).await.unwrap();
-    Thinker { began, go_on }
-}
-
-async fn nodes() -> (Node, Node) {
-    let one = Node::start("one", builder().message::<Think>().message::<Quick>()).await;
-    let other = Node::start("other", builder().kind::<Stubborn>()).await;
-    (one, other)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 6)]
 async fn r3_nothing_waits_behind_an_ask_whose_handler_does_not_end() {
-    let (one, other) = nodes().await;
-    other.desk("desk").await;
-    let (stubborn, desk): (ActorRef<Stubborn>, _) = (
-        one.remote.actor(&other.address("stubborn")).unwrap(),
-        one.far(&other, "desk"),
-    );
-    let thinker = thinker(&other, "stubborn").await;
+    let two = Two::new().await;
     // It is known to be quick, and so it is run where its asks arrive.
     for _ in 0..200 {
-        assert_eq!(soon("an answer", stubborn.ask(Quick)).await.unwrap(), 2);
+        assert_eq!(soon("an answer", two.stubborn.ask(Quick)).await.unwrap(), 2);
     }
-    let waiting = tokio::spawn(async move { stubborn.ask(Think).await });
-    eventually("it thinks", || thinker.began.load(SeqCst)).await;
-    for number in 0..200 {
-        assert_eq!(soon("an answer", desk.ask(Note { number })).await.unwrap(), number + 1);
-    }
+    let stubborn = two.stubborn.clone();
+    let waiting = tokio::spawn(async move { stubborn.ask(Think).timeout(PATIENCE).await });
+    two.the_desk_answers().await;
     assert!(!waiting.is_finished());
-    thinker.go_on.send(()).unwrap();
+    two.stubborns.go_on();
     assert_eq!(soon("its answer", waiting).await.unwrap().unwrap(), 1);
-    stop(one, other).await;
+    stop(two.one, two.other).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 6)]
 async fn r3_nothing_waits_behind_a_tell_whose_handler_does_not_end() {
-    let (one, other) = nodes().await;
-    other.desk("desk").await;
-    let (stubborn, desk): (ActorRef<Stubborn>, _) = (
-        one.remote.actor(&other.address("stubborn")).unwrap(),
-        one.far(&other, "desk"),
-    );
-    let thinker = thinker(&other, "stubborn").await;
-    stubborn.tell(Think).unwrap();
-    eventually("it thinks", || thinker.began.load(SeqCst)).await;
-    for number in 0..200 {
-        assert_eq!(soon("an answer", desk.ask(Note { number })).await.unwrap(), number + 1);
-    }
-    thinker.go_on.send(()).unwrap();
-    stop(one, other).await;
+    let two = Two::new().await;
+    two.stubborn.tell(Think).unwrap();
+    two.the_desk_answers().await;
+    two.stubborns.go_on();
+    stop(two.one, two.other).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

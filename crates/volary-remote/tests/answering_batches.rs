@@ -1,57 +1,21 @@
 //! R3, S3: asks that come in one piece, said by a peer that writes its frames by hand.
-#![allow(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a test that meets an error fails, and has a clock of its own"
-)]
+#![allow(clippy::unwrap_used, reason = "a test that meets an error fails")]
 
 mod common;
 
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::{Arc, mpsc};
-use std::time::{Duration, Instant};
-
 use common::stranger::{Stranger, envelope, note};
+use common::stubborn::{LONG, Stubborn, Stubborns};
 use common::*;
-use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
 use volary::prelude::*;
 use volary_wire::native::{Envelope, Frame, Metadata, Outcome, Reply};
 
 /// Where the peer says it is.
 const NAME: &str = "127.0.0.1:1";
 
-/// Keeps its thread: until it is told to go on, or for a time.
-struct Stubborn {
-    began: Arc<AtomicBool>,
-    go_on: Arc<Mutex<mpsc::Receiver<()>>>,
-}
-
-#[actor(kind = "test.Stubborn", remote(Think, Compute, Quick))]
-impl Stubborn {
-    #[message(remote = "test.Think", codec = postcard, derive(Serialize, Deserialize))]
-    fn think(&mut self) {
-        self.began.store(true, SeqCst);
-        let _ = self.go_on.lock().recv_timeout(PATIENCE);
-    }
-
-    #[message(remote = "test.Compute", codec = postcard, derive(Serialize, Deserialize))]
-    fn compute(&mut self) {
-        let until = Instant::now() + Duration::from_millis(60);
-        while Instant::now() < until {
-            std::hint::spin_loop();
-        }
-    }
-
-    #[message(remote = "test.Quick", codec = postcard, derive(Serialize, Deserialize))]
-    fn quick(&mut self) {}
-}
-
 struct Place {
     node: Node,
     one: ActorRef<Stubborn>,
-    began: Arc<AtomicBool>,
-    go_on: mpsc::Sender<()>,
+    stubborns: Stubborns,
 }
 
 impl Place {
@@ -59,21 +23,10 @@ impl Place {
     async fn new() -> Self {
         let node = Node::start("node", builder().kind::<Stubborn>()).await;
         node.desk("desk").await;
-        let (go_on, receiver) = mpsc::channel();
-        let (began, receiver) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(receiver)));
-        let noted = began.clone();
-        let actor = move || Stubborn {
-            began: noted.clone(),
-            go_on: receiver.clone(),
-        };
-        node.system.spawn(actor.clone()).named("two").await.unwrap();
-        let one = node.system.spawn(actor).named("one").await.unwrap();
-        Place {
-            node,
-            one,
-            began,
-            go_on,
-        }
+        let stubborns = Stubborns::new();
+        stubborns.spawn(&node, "two").await;
+        let one = stubborns.spawn(&node, "one").await;
+        Place { node, one, stubborns }
     }
 
     fn ask(&self, number: u64, who: &str, what: &str) -> Frame {
@@ -115,8 +68,8 @@ async fn r3_a_batch_that_is_not_read_at_once_is_read_on_behind_a_handler_that_do
     let frames = std::iter::once(place.ask(1, "one", "test.Think")).chain(rest);
     peer.say(frames.chain([asked(place.note(1_001))])).await;
     assert_eq!(next_reply(&mut peer).await.correlation, 1_001);
-    assert!(place.began.load(SeqCst));
-    place.go_on.send(()).unwrap();
+    place.stubborns.begin().await;
+    place.stubborns.go_on();
     assert_eq!(next_reply(&mut peer).await.correlation, 1);
     place.node.system.stop().await.unwrap();
 }
@@ -129,19 +82,18 @@ async fn r3_an_ask_that_is_left_to_a_worker_does_not_wait_for_the_next_that_is_n
     peer.say([place.ask(1, "one", "test.Think")]).await;
     let one = &place.one;
     eventually("it is known to be slow", || one.status().slow).await;
-    place.go_on.send(()).unwrap();
+    place.stubborns.go_on();
     assert_eq!(next_reply(&mut peer).await.correlation, 1);
     for round in 0..5 {
         let number = 2 + 2 * round;
-        place.began.store(false, SeqCst);
         peer.say([
             place.ask(number, "one", "test.Quick"),
             place.ask(number + 1, "two", "test.Think"),
         ])
         .await;
         assert_eq!(next_reply(&mut peer).await.correlation, number);
-        eventually("the other one thinks", || place.began.load(SeqCst)).await;
-        place.go_on.send(()).unwrap();
+        place.stubborns.begin().await;
+        place.stubborns.go_on();
         assert_eq!(next_reply(&mut peer).await.correlation, number + 1);
     }
     place.node.system.stop().await.unwrap();
@@ -152,7 +104,7 @@ async fn s3_the_time_of_an_ask_counts_from_its_arrival_and_not_from_its_turn() {
     let place = Place::new().await;
     let mut peer = Stranger::enter(&place.node, NAME).await;
     let mut late = place.note(2);
-    late.metadata = Some(Metadata::builder().deadline(Duration::from_millis(20)).build());
+    late.metadata = Some(Metadata::builder().deadline(LONG / 3).build());
     let mut early = place.note(3);
     early.metadata = Some(Metadata::builder().deadline(PATIENCE).build());
     peer.say([place.ask(1, "one", "test.Compute"), asked(late), asked(early)])

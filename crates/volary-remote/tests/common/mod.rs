@@ -11,6 +11,7 @@
 pub mod journal;
 pub mod place;
 pub mod stranger;
+pub mod stubborn;
 
 use std::future::IntoFuture;
 use std::sync::{Arc, Mutex};
