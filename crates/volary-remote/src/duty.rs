@@ -34,6 +34,7 @@ impl Duty {
     /// The number of the one who has it from now on.
     pub(crate) fn take_over(&self) -> u64 {
         self.seen.store(NOTHING, Relaxed);
+        self.until.store(0, Relaxed);
         self.holder.fetch_add(1, AcqRel) + 1
     }
 
@@ -48,9 +49,11 @@ impl Duty {
         self.done.store(self.done.load(Relaxed) + 1, Relaxed);
     }
 
-    /// Whoever has it waits for something else until then.
-    pub(crate) fn wait_until(&self, nanos: u64) {
-        self.until.store(nanos, Relaxed);
+    /// This one waits for something else until then, if it has it.
+    pub(crate) fn wait_until(&self, number: u64, nanos: u64) {
+        if self.is_held(number) {
+            self.until.store(nanos, Relaxed);
+        }
     }
 
     /// Whether there was something to be done at two looks, and nothing was done between them.
@@ -76,12 +79,14 @@ mod tests {
         assert!(!duty.is_overdue(true, 0));
         assert!(!duty.is_overdue(false, 0));
         assert!(!duty.is_overdue(true, 0), "there was none before");
-        duty.wait_until(10);
+        duty.wait_until(first, 10);
         assert!(!duty.is_overdue(true, 9));
         assert!(!duty.is_overdue(true, 10));
         assert!(duty.is_overdue(true, 11));
         let second = duty.take_over();
         assert!(duty.is_held(second) && !duty.is_held(first));
         assert!(!duty.is_overdue(true, 12), "the next one has its time");
+        duty.wait_until(first, 20);
+        assert!(duty.is_overdue(true, 13), "who does not have it has no say");
     }
 }

@@ -336,10 +336,14 @@ impl Host {
     /// Calls `f`, which begins with actors of which it may run some right here.
     #[inline]
     pub(crate) fn running_others<R>(&self, f: impl FnOnce() -> R) -> R {
-        let before = self.runs_others.replace(true);
-        let result = f();
-        self.runs_others.set(before);
-        result
+        struct Restore<'a>(&'a Cell<bool>, bool);
+        impl Drop for Restore<'_> {
+            fn drop(&mut self) {
+                self.0.set(self.1);
+            }
+        }
+        let _restore = Restore(&self.runs_others, self.runs_others.replace(true));
+        f()
     }
 
     #[inline]

@@ -59,7 +59,8 @@ impl Idle {
 
     /// The same, even if somebody searches: that one may be kept from it by a thread that is blocked.
     pub(crate) fn worker_to_wake_anyway(&self) -> Option<usize> {
-        let worker = self.sleepers.lock().pop()?;
+        let mut sleepers = self.sleepers.lock();
+        let worker = sleepers.pop()?;
         self.counts.fetch_add(SEARCHING.wrapping_sub(ASLEEP), SeqCst);
         Some(worker)
     }

@@ -6,7 +6,7 @@
 //!
 //! Order of looking: the slot of the actor that was made ready last (warm in the cache) and the
 //! youngest of those who have handled nothing yet, for a bounded number of times in a row; then
-//! whoever waits longest in the own ring; the global queue; the rings and the young of others. Now and
+//! whoever waits longest in the own ring, or the youngest, in turns; the global queue; the rings and the young of others. Now and
 //! then the global queue comes first, and every ten milliseconds the oldest of the young, so that nothing
 //! starves.
 
@@ -38,6 +38,8 @@ const LOOK_AT_CLOCK: u32 = 16;
 const RUN: u32 = 16;
 /// How often the oldest of the young does.
 const OLDEST_EVERY: Duration = Duration::from_millis(10);
+/// How often in a row a worker looks for work that it may not search for.
+const REFUSED: u32 = 64;
 /// How often the global queue comes first.
 const GLOBAL_EVERY: u32 = 61;
 /// Rounds of searching before a worker sleeps; the later ones last longer.
@@ -53,7 +55,9 @@ pub(crate) struct Local {
     tick: Cell<u32>,
     /// Turns given since those who wait longest had one.
     passed_over: Cell<u32>,
-    /// When the oldest of the young had one.
+    /// Whether the young come before the ring among these.
+    young_first: Cell<bool>,
+    /// When the oldest of the young had a turn.
     looked_after: Cell<Moment>,
     searching: Cell<bool>,
     sleeping: Cell<bool>,
@@ -80,6 +84,7 @@ impl Worker {
                 index,
                 tick: Cell::new(0),
                 passed_over: Cell::new(0),
+                young_first: Cell::new(false),
                 looked_after: Cell::new(Moment::ZERO),
                 searching: Cell::new(false),
                 sleeping: Cell::new(false),
@@ -128,7 +133,7 @@ impl Local {
             self.searching.set(!self.pool.idle.rise(self.index));
         }
         let began = self.pool.now();
-        let mut turns = 0;
+        let (mut turns, mut refused) = (0, 0);
         let mut oldest = self.oldest(began);
         loop {
             if self.pool.is_closed() {
@@ -140,6 +145,12 @@ impl Local {
             }
             let Some(ready) = oldest.take().or_else(|| self.next()).or_else(|| self.search()) else {
                 if self.sleep(task) {
+                    return Poll::Pending;
+                }
+                // There is work where it may not search: others do, and perhaps for this very thread to be free.
+                refused += 1;
+                if refused == REFUSED {
+                    self.pool.yield_now(task);
                     return Poll::Pending;
                 }
                 continue;
@@ -246,8 +257,14 @@ impl Local {
             return Some(ready);
         }
         self.passed_over.set(0);
-        let recent = || self.take_last_in().or_else(|| seat.young.youngest());
-        seat.ring.pop().or_else(recent).or_else(|| self.pop_global())
+        // Two who converse by the last-in slot pass over the young as they do over the ring.
+        let young_first = !self.young_first.get();
+        self.young_first.set(young_first);
+        let waiting = match young_first {
+            true => seat.young.youngest().or_else(|| seat.ring.pop()),
+            false => seat.ring.pop().or_else(|| seat.young.youngest()),
+        };
+        waiting.or_else(|| self.take_last_in()).or_else(|| self.pop_global())
     }
 
     #[inline]

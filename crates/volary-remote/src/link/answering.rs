@@ -85,7 +85,8 @@ impl Link {
     }
 
     fn leave_to_dispatchers(&self, questions: impl IntoIterator<Item = Question>, buffer: &mut BytesMut) {
-        for mut question in questions {
+        let wanted = |question| self.answers.unless_given_up(question);
+        for mut question in questions.into_iter().filter_map(wanted) {
             question.reply.start_elsewhere();
             self.wait(question, buffer);
         }

@@ -145,12 +145,20 @@ impl Answers {
     pub(super) fn next(&self) -> Option<Question> {
         loop {
             let question = self.fresh.lock().pop_front()?;
-            if !self.was_given_up(question.correlation) {
+            if let Some(question) = self.unless_given_up(question) {
                 return Some(question);
             }
-            question.let_go();
-            self.one_ended();
         }
+    }
+
+    /// The ask, unless the peer has given it up meanwhile.
+    pub(super) fn unless_given_up(&self, question: Question) -> Option<Question> {
+        if !self.was_given_up(question.correlation) {
+            return Some(question);
+        }
+        question.let_go();
+        self.one_ended();
+        None
     }
 
     /// All asks that nobody has begun with.

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use volary_core::Moment;
+
 use super::handshake::{Ungreeted, greet};
 use super::{contained, within};
 use crate::backoff::Backoff;
 use crate::event::PeerEvent;
+use crate::options::RemoteOptions;
 use crate::peer::Peer;
 
 /// Dials a peer for as long as it is of use, again and again.
@@ -14,44 +17,37 @@ pub(crate) async fn dial(peer: Arc<Peer>, turn: u64) {
     let shared = peer.shared.clone();
     let system = shared.system.clone();
     let options = &shared.options;
-    let mut backoff = Backoff::new(options.backoff_first, options.backoff_most);
-    // Since when there is no connection although one is needed.
-    let mut missed = None;
-    // Why there was none the last time, so that it is not said again and again.
-    let mut said = String::new();
     loop {
-        if peer.is_closed() || shared.is_stopping() {
-            return;
-        }
-        if !peer.dialler.is_held(turn) {
-            return peer.look.notify_one(); // it may have been called in place of the other
+        if peer.is_closed() || shared.is_stopping() || !peer.dialler.is_held(turn) {
+            return peer.look.notify_one(); // it may have been called in place of another
         }
         peer.dialler.go_on();
         if peer.outbound.lock().is_connected() {
-            missed = None;
-            said.clear();
-            backoff.reset();
+            peer.trials.lock().end();
             peer.look.notified().await;
             continue;
         }
         if !(peer.outbound.lock().needs_connection() || peer.known.lock().has_watched()) {
-            missed = None;
+            peer.trials.lock().since = None;
             rest(&peer).await;
             continue;
         }
-        let since = *missed.get_or_insert_with(|| system.now());
+        let since = *peer.trials.lock().since.get_or_insert_with(|| system.now());
         let attempted = {
             // Two would only be in each other's way.
+            peer.dialler.wait_until(turn, u64::MAX);
             let Ok(_alone) = peer.attempting.try_lock() else {
                 peer.look.notified().await;
+                peer.dialler.wait_until(turn, 0);
                 continue;
             };
-            peer.dialler.wait_until(u64::MAX);
             let attempted = shared.closing.or(contained(attempt(&peer))).await;
-            peer.dialler.wait_until(0);
+            peer.dialler.wait_until(turn, 0);
             attempted
         };
-        let Some(attempted) = attempted else { return };
+        let Some(attempted) = attempted else {
+            return peer.look.notify_one();
+        };
         let panicked = || Err(Ungreeted::WeRefused("what makes connections panicked".to_owned()));
         if !peer.dialler.is_held(turn) {
             return peer.look.notify_one(); // whoever has it now waits for the end of this attempt
@@ -63,11 +59,10 @@ pub(crate) async fn dial(peer: Arc<Peer>, turn: u64) {
             Err(error) => {
                 let why = error.to_string();
                 *peer.why_not.lock() = Some(why.clone());
-                if said != why {
+                if peer.trials.lock().is_news(&why) {
                     shared.report_not_connected(&peer.node, &why);
-                    said = why;
                 }
-                backoff.next(system.world().random())
+                peer.trials.lock().backoff.next(system.world().random())
             }
         };
         if peer.outbound.lock().is_connected() {
@@ -79,16 +74,48 @@ pub(crate) async fn dial(peer: Arc<Peer>, turn: u64) {
                 let node = peer.node.clone();
                 shared.publish(PeerEvent::Lost { node });
             }
-            missed = None;
+            peer.trials.lock().since = None;
             continue;
         }
         let left = options.lost_after.saturating_sub(system.now().since(since));
         // A connection that the other side makes ends the pause.
         let pause = pause.min(left.max(Duration::from_millis(1)));
         let nanos = u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX);
-        peer.dialler.wait_until(shared.nanos().saturating_add(nanos));
+        peer.dialler.wait_until(turn, shared.nanos().saturating_add(nanos));
         let _ = within(&system, pause, connected(&peer)).await;
-        peer.dialler.wait_until(0);
+        peer.dialler.wait_until(turn, 0);
+    }
+}
+
+/// What whoever dials remembers from one time to the next; kept beside the peer, since another may go on with it.
+pub(crate) struct Trials {
+    backoff: Backoff,
+    /// Since when there is no connection although one is needed.
+    since: Option<Moment>,
+    /// Why there was none the last time, so that it is not said again and again.
+    said: String,
+}
+
+impl Trials {
+    pub(crate) fn new(options: &RemoteOptions) -> Self {
+        Trials {
+            backoff: Backoff::new(options.backoff_first, options.backoff_most),
+            since: None,
+            said: String::new(),
+        }
+    }
+
+    /// There is a connection.
+    fn end(&mut self) {
+        self.since = None;
+        self.said.clear();
+        self.backoff.reset();
+    }
+
+    fn is_news(&mut self, why: &str) -> bool {
+        let news = self.said != why;
+        why.clone_into(&mut self.said);
+        news
     }
 }
 

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-pub(crate) use dial::dial;
+pub(crate) use dial::{Trials, dial};
 pub(crate) use handshake::{Caller, Greeting, accept, hear_out};
 use inbox::Leaving;
 pub(crate) use inbox::UNIT;

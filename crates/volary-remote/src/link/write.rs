@@ -68,6 +68,11 @@ pub(super) async fn write(link: Arc<Link>, pen: Arc<PenHolder>, turn: u64) {
             None => break,
         }
     }
+    if link.closing().is_closed()
+        && let Ok(mut pen) = pen.try_lock()
+    {
+        pen.lay_down();
+    }
     // Whoever waits to write on the next connection, or in its place on this one, may have been told of it.
     to_write.notify_one();
 }

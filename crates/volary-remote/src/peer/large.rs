@@ -173,6 +173,11 @@ impl LargeFrames {
         self.unread = self.unread.saturating_sub(bytes);
     }
 
+    /// Whether there is something of which a piece may go before the peer has read more.
+    pub(super) fn may_go(&self) -> bool {
+        !self.queue.is_empty() && self.unread < self.window
+    }
+
     /// Takes what goes with one batch, in parts: large ones are not copied to stand behind the others.
     pub(super) fn take_pieces(&mut self, out: &mut Vec<Bytes>, pace: Pace) {
         let most = match (pace, self.beside) {

@@ -45,7 +45,7 @@ pub(crate) use ship::Shipment;
 use crate::compression::Compression;
 use crate::duty::Duty;
 use crate::event::PeerEvent;
-use crate::link::UNIT;
+use crate::link::{Trials, UNIT};
 use crate::outlet::PeerOutlet;
 use crate::shared::Shared;
 
@@ -63,6 +63,8 @@ pub(crate) struct Peer {
     pub(crate) look: Notify,
     /// That of whoever keeps the connection.
     pub(crate) dialler: Duty,
+    /// What they remember.
+    pub(crate) trials: Mutex<Trials>,
     /// Held while a connection is being made.
     pub(crate) attempting: tokio::sync::Mutex<()>,
     /// Senders that wait for room.
@@ -96,6 +98,7 @@ impl Peer {
             room: Notify::new(),
             look: Notify::new(),
             dialler: Duty::new(),
+            trials: Mutex::new(Trials::new(&shared.options)),
             attempting: tokio::sync::Mutex::new(()),
             line: line::Line::default(),
             lives: Mutex::default(),

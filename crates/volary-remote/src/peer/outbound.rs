@@ -46,6 +46,8 @@ pub(crate) struct Outbound {
     /// Before everything else: never charged, and in no order with messages.
     pub(super) first: BytesMut,
     pub(super) ready: BytesMut,
+    /// The writer knows that there is something, and has not come yet.
+    pub(super) told: bool,
     /// How many bytes of that are answers, which the peer decides on, and not this node.
     pub(super) answers: usize,
     /// How large batches were lately.
@@ -82,6 +84,7 @@ impl Outbound {
             wanted: false,
             first: BytesMut::new(),
             ready: BytesMut::new(),
+            told: false,
             answers: 0,
             usual: 0,
             writing: false,
@@ -266,6 +269,7 @@ impl Outbound {
             return spare;
         }
         // Who does not listen until this is written cannot wait for a word of the other side.
+        self.told = false;
         let pace = if self.is_overfull() { Pace::Any } else { Pace::Measured };
         self.answers = 0;
         std::mem::swap(&mut spare.first, &mut self.first);
@@ -294,7 +298,7 @@ impl Outbound {
 
     /// Whether there is something that may be written on the connection `epoch` now.
     pub(crate) fn has_to_write(&self, epoch: u64) -> bool {
-        self.is_on(epoch) && !(self.first.is_empty() && self.ready.is_empty() && self.large.is_empty())
+        self.is_on(epoch) && !(self.first.is_empty() && self.ready.is_empty() && !self.large.may_go())
     }
 
     /// Whether there is anything that was not written to its end.

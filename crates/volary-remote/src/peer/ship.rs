@@ -38,7 +38,6 @@ impl Outbound {
         if self.is_full() {
             return Err(Undeliverable::Full);
         }
-        let idle = self.ready.is_empty() && self.large.is_empty();
         let mark = self.ready.len();
         match self.write(parcel, shipment) {
             Ok(()) => {}
@@ -69,7 +68,9 @@ impl Outbound {
             correlation,
             load: Load::of(length),
         });
-        Ok(idle && self.connected)
+        // Once, until the writer comes. What waits for others to be read does not keep it from coming.
+        let wake = self.connected && !std::mem::replace(&mut self.told, self.connected);
+        Ok(wake)
     }
 
     /// Writes a message into the ready buffer, with the names that it needs.

@@ -57,7 +57,8 @@ impl<M: Message> Inquiry<M> {
         }
     }
 
-    /// Says when it came: its time counts from then, and not from the moment at which somebody has to wait.
+    /// Says when it came: its time counts from then, and not from the moment at which somebody has to wait. For whoever asks
+    /// in the name of others: rings of waiting actors are not looked for.
     ///
     /// ```
     /// # use volary_core::{ActorSystem, Message, foreign::Inquiry};
