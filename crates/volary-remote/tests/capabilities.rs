@@ -22,9 +22,14 @@ const LARGE: usize = 200_000;
 /// Longer than a frame may be.
 const TOO_LARGE: usize = 17 << 20;
 
-/// A peer that says nothing of itself is heard out, however long what is large takes on a busy machine.
+/// A peer that says nothing of itself is heard out, however long what is large takes on a busy machine; and nothing is
+/// written because a heartbeat was due.
 fn in_pieces() -> RemoteBuilder {
-    builder().options(options().chunk_bytes(4_096).silence(PATIENCE))
+    let options = options()
+        .chunk_bytes(4_096)
+        .heartbeat(2 * PATIENCE)
+        .silence(3 * PATIENCE);
+    builder().options(options)
 }
 
 /// Makes as many bytes as it is told to.

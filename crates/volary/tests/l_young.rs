@@ -4,7 +4,7 @@
 mod common;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
 
 use common::*;
 use tokio::sync::mpsc;
@@ -86,4 +86,87 @@ async fn l14_a_tree_of_actors_is_never_alive_as_a_whole() {
     let most = alive.most.load(SeqCst);
     // A path and the siblings on it for each worker, and a few trees that were begun for being the oldest.
     assert!(most < 600, "{most} of 11,111 at once");
+}
+
+/// Tells its partner as often as it is told, until there is nothing to wait for.
+struct Player {
+    turns: Arc<AtomicI64>,
+    over: Arc<AtomicBool>,
+}
+
+#[actor]
+impl Player {
+    fn ball(&mut self, back: Recipient<Ball>, ctx: &mut Context<Self>) {
+        self.turns.fetch_add(1, SeqCst);
+        if !self.over.load(SeqCst) {
+            let me = ctx.me().recipient();
+            back.tell(Ball { back: me }).unwrap();
+        }
+    }
+}
+
+/// Makes actors, and tells each once.
+struct Maker;
+
+#[actor]
+impl Maker {
+    async fn make(&mut self, count: i64, made: Arc<AtomicI64>, ctx: &mut Context<Self>) {
+        for _ in 0..count {
+            let made = made.clone();
+            let child = ctx.spawn_child(move || Child { made: made.clone() }).await.unwrap();
+            child.tell(Cry).unwrap();
+        }
+    }
+}
+
+struct Child {
+    made: Arc<AtomicI64>,
+}
+
+#[actor]
+impl Child {
+    fn cry(&mut self) {
+        self.made.fetch_add(1, SeqCst);
+    }
+}
+
+/// Every worker has two who converse, each in the place of the one that was made ready last.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn l14_two_who_converse_do_not_pass_over_all_who_were_just_made() {
+    const COUNT: i64 = 200;
+    let system = system().await;
+    let (turns, over, made) = (
+        Arc::new(AtomicI64::new(0)),
+        Arc::new(AtomicBool::new(false)),
+        Arc::new(AtomicI64::new(0)),
+    );
+    for _ in 0..2 {
+        let (turns, over) = (turns.clone(), over.clone());
+        let player = move || Player {
+            turns: turns.clone(),
+            over: over.clone(),
+        };
+        let (one, other) = (
+            system.spawn(player.clone()).await.unwrap(),
+            system.spawn(player).await.unwrap(),
+        );
+        one.tell(Ball {
+            back: other.recipient(),
+        })
+        .unwrap();
+    }
+    eventually_async("they play", || turns.load(SeqCst) > 10_000).await;
+    let maker = system.spawn(|| Maker).await.unwrap();
+    let before = turns.load(SeqCst);
+    maker
+        .tell(Make {
+            count: COUNT,
+            made: made.clone(),
+        })
+        .unwrap();
+    eventually_async("all have cried", || made.load(SeqCst) == COUNT).await;
+    let turns = turns.load(SeqCst) - before;
+    over.store(true, SeqCst);
+    system.stop().await.unwrap();
+    assert!(turns < 200_000, "{turns} turns of others before {COUNT} had one");
 }

@@ -48,10 +48,14 @@ impl Idle {
     #[cold]
     fn wake_one(&self) -> Option<usize> {
         let mut sleepers = self.sleepers.lock();
-        let counts = self.counts.load(SeqCst);
-        if searching(counts) != 0 {
+        if searching(self.counts.load(SeqCst)) != 0 {
             return None;
         }
+        self.take(&mut sleepers)
+    }
+
+    /// A sleeper becomes a searcher. Under the lock: it may rise at once, and must find itself counted.
+    fn take(&self, sleepers: &mut Vec<usize>) -> Option<usize> {
         let worker = sleepers.pop()?;
         self.counts.fetch_add(SEARCHING.wrapping_sub(ASLEEP), SeqCst);
         Some(worker)
@@ -59,10 +63,7 @@ impl Idle {
 
     /// The same, even if somebody searches: that one may be kept from it by a thread that is blocked.
     pub(crate) fn worker_to_wake_anyway(&self) -> Option<usize> {
-        let mut sleepers = self.sleepers.lock();
-        let worker = sleepers.pop()?;
-        self.counts.fetch_add(SEARCHING.wrapping_sub(ASLEEP), SeqCst);
-        Some(worker)
+        self.take(&mut self.sleepers.lock())
     }
 
     /// A worker begins to search. Half of the workers at most do, the others had better sleep.

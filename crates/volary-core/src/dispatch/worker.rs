@@ -6,9 +6,9 @@
 //!
 //! Order of looking: the slot of the actor that was made ready last (warm in the cache) and the
 //! youngest of those who have handled nothing yet, for a bounded number of times in a row; then
-//! whoever waits longest in the own ring, or the youngest, in turns; the global queue; the rings and the young of others. Now and
-//! then the global queue comes first, and every ten milliseconds the oldest of the young, so that nothing
-//! starves.
+//! whoever waits longest in the own ring, or the youngest, in turns; the global queue; the rings and
+//! the young of others. Now and then the global queue comes first, and every ten milliseconds the oldest
+//! of the young, so that nothing starves.
 
 use std::cell::Cell;
 use std::future::Future;

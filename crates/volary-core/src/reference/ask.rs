@@ -323,11 +323,7 @@ impl<C: Deref<Target = CellRef>, M: Message> Future for Asking<C, M> {
             State::Waiting(slot) => self.wait(slot, task),
             State::Refused(refusal) => {
                 self.state = State::Done;
-                Poll::Ready(Err(match refusal {
-                    Refusal::Closed => AskError::Stopped,
-                    Refusal::Full | Refusal::Denied | Refusal::Intercepted => AskError::Full,
-                    Refusal::Unsendable => AskError::unsendable::<M>(),
-                }))
+                Poll::Ready(Err(unasked::<M>(refusal)))
             }
             State::Intercepted(reason) => {
                 self.state = State::Done;

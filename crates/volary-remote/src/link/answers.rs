@@ -200,3 +200,20 @@ impl Answers {
         self.open.lock().remove(&correlation)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_are_open_as_may_be_and_each_that_ends_makes_room_for_one() {
+        let answers = Answers::default();
+        assert!(answers.begin(2) && answers.begin(2));
+        assert!(!answers.begin(2));
+        for _ in 0..100 {
+            answers.one_ended();
+            assert!(answers.begin(2));
+            assert!(!answers.begin(2));
+        }
+    }
+}

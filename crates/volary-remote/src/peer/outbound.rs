@@ -46,10 +46,10 @@ pub(crate) struct Outbound {
     /// Before everything else: never charged, and in no order with messages.
     pub(super) first: BytesMut,
     pub(super) ready: BytesMut,
-    /// The writer knows that there is something, and has not come yet.
-    pub(super) told: bool,
     /// How many bytes of that are answers, which the peer decides on, and not this node.
     pub(super) answers: usize,
+    /// The writer was told that there is something, and has not come yet.
+    pub(super) told: bool,
     /// How large batches were lately.
     usual: usize,
     /// A batch is being written.
@@ -268,8 +268,8 @@ impl Outbound {
         if !self.connected || epoch != self.epoch {
             return spare;
         }
-        // Who does not listen until this is written cannot wait for a word of the other side.
         self.told = false;
+        // Who does not listen until this is written cannot wait for a word of the other side.
         let pace = if self.is_overfull() { Pace::Any } else { Pace::Measured };
         self.answers = 0;
         std::mem::swap(&mut spare.first, &mut self.first);

@@ -17,13 +17,22 @@ use crate::time::Moment;
 /// its dispatcher.
 ///
 /// ```
-/// # use volary_core::{Accepts, ActorRef, AskError, Message, foreign::Inquiry};
-/// async fn ask<T: Accepts<M>, M: Message>(who: &ActorRef<T>, message: M) -> Result<M::Reply, AskError<M::Rejection>> {
-///     match Inquiry::pose(who, message, None) {
-///         Ok(inquiry) => inquiry.await,
-///         Err((error, _message)) => Err(error),
-///     }
+/// # use std::convert::Infallible;
+/// use volary_core::{foreign::Inquiry, *};
+/// # struct Echo; impl Actor for Echo {}
+/// # struct Say(u8); impl Message for Say { type Reply = u8; type Rejection = Infallible; }
+/// # impl SyncHandler<Say> for Echo { fn handle(&mut self, s: Say, _: &mut Context<Self>) -> Result<u8, Failure> { Ok(s.0) } }
+/// # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let system = ActorSystem::builder("demo").start().await?;
+/// let echo = system.spawn(|| Echo).await?;
+/// let posed = (1..=3).map(|number| Inquiry::pose(&echo, Say(number), None).map_err(|(error, _message)| error));
+/// let mut inquiries = posed.collect::<Result<Vec<_>, _>>()?;
+///
+/// inquiries[0].start_here(); // the others are in the same mailbox, and answered with it
+/// for (number, inquiry) in (1..).zip(inquiries) {
+///     assert_eq!(inquiry.await?, number);
 /// }
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "dropping it cancels the ask"]
 pub struct Inquiry<M: Message>(KeptAsk<M>);
