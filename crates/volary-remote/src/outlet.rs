@@ -6,12 +6,16 @@ use std::sync::atomic::{AtomicU64, Ordering::*};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use volary_core::foreign::{Errand, Outlet, Parcel, Room, Undeliverable};
 use volary_core::{ActorId, Resolving};
 use volary_wire::native::{Frame, Metadata, Name, Operation, TraceContext, Watch};
 
 use crate::operations::{OperationName, actor_request};
 use crate::peer::{Peer, Shipment};
+
+/// How often a sender looks whether the way out is free before it waits to be called.
+const PATIENCE: u32 = 64;
 
 pub(crate) struct PeerOutlet {
     /// Weak: the association keeps the stand-in, which keeps this.
@@ -83,7 +87,7 @@ impl Outlet for PeerOutlet {
             metadata: metadata(parcel),
         };
         let (wake, connected) = Resolving::within(&shared.resolver, || {
-            let mut outbound = peer.outbound.lock();
+            let mut outbound = patiently(&peer.outbound);
             if self.generation != peer.generation.load(Acquire) {
                 return Err(Undeliverable::Gone);
             }
@@ -122,6 +126,18 @@ impl Outlet for PeerOutlet {
             payload: actor_request(&self.address),
         }));
     }
+}
+
+/// Locks what many senders lock all the time, each for less than it takes to fall asleep and be woken. Whoever finds it taken
+/// lets others have the core instead, for a while.
+fn patiently<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    for _ in 0..PATIENCE {
+        if let Some(guard) = mutex.try_lock() {
+            return guard;
+        }
+        std::thread::yield_now();
+    }
+    mutex.lock()
 }
 
 /// Stands for the place of an actor, whoever lives there: two references to it, one with its uid and one without, or one

@@ -80,7 +80,7 @@ impl Header {
             self.state.clear(RETURNED);
         }
         match letter {
-            Some(letter) => letter.hand_over(|incoming| deliver_again::<true>(self, host, incoming)),
+            Some(letter) => letter.hand_over(|incoming| deliver_again::<true>(self, host, incoming, false)),
             None => Step::Done,
         }
     }

@@ -16,7 +16,7 @@ use crate::actor::Fault;
 use crate::baggage::Baggage;
 use crate::cell::{CellRef, Header};
 use crate::intercept::Layers;
-use crate::reference::foreign::Receipt;
+use crate::reference::foreign::{Receipt, Taken};
 
 /// Who is running on this thread, and for how long it may.
 #[derive(Clone, Copy)]
@@ -119,6 +119,7 @@ pub(crate) struct Host {
     /// The pool worker that is polled on this thread, if any.
     worker: Cell<*const Local>,
     pub(crate) attention: Attention,
+    pub(crate) taken: Taken,
     /// Turns run for askers, to time some of them.
     inlined: Cell<u32>,
     /// Asks from outside of workers, to charge some of them.
@@ -153,6 +154,7 @@ impl Host {
             surroundings: Cell::new(Surroundings::NONE),
             worker: Cell::new(ptr::null()),
             attention: Attention::new(),
+            taken: Taken::new(),
             inlined: Cell::new(0),
             asks: Cell::new(0),
             short: Cell::new(0),

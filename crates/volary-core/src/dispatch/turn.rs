@@ -14,7 +14,7 @@ use crate::cell::state::{
 };
 use crate::cell::{Header, Here, Phase};
 use crate::events::DeadReason;
-use crate::mailbox::{Incoming, Peek};
+use crate::mailbox::{Freight, Goods, Incoming, Peek};
 
 /// How a turn ended.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
@@ -88,6 +88,7 @@ pub(crate) fn start_turn(cell: &Header, host: &Host, look: impl FnOnce(Phase)) -
 
 #[inline]
 fn leave(host: &Host, (ambient, surroundings): (Ambient, Surroundings)) {
+    host.taken.say();
     host.set_ambient(ambient);
     host.swap_surroundings(surroundings);
 }
@@ -347,7 +348,7 @@ impl Mail {
                     let (incoming, words) = unsafe { Incoming::read(first, place) };
                     // SAFETY: the length of that record.
                     unsafe { cell.log.advance(words) };
-                    let step = deliver(cell, host, incoming);
+                    let step = deliver_again::<false>(cell, host, incoming, self.left > 0);
                     self.before_look -= 1;
                     if self.before_look == 0 {
                         self.before_look = cell.look_every();
@@ -413,12 +414,18 @@ impl Mail {
 /// Hands one message to its handler, unless nobody waits for the answer any more.
 #[inline(always)]
 pub(crate) fn deliver(cell: &Header, host: &Host, incoming: Incoming) -> Step {
-    deliver_again::<false>(cell, host, incoming)
+    deliver_again::<false>(cell, host, incoming, false)
 }
 
-/// The same for a message that the actor had put aside, if `RETURNED` says so.
+/// The same for a message that the actor had put aside, if `RETURNED` says so; or for one that another comes `after`, in
+/// this turn, if there is one.
 #[inline(always)]
-pub(crate) fn deliver_again<const RETURNED: bool>(cell: &Header, host: &Host, mut incoming: Incoming) -> Step {
+pub(crate) fn deliver_again<const RETURNED: bool>(
+    cell: &Header,
+    host: &Host,
+    mut incoming: Incoming,
+    after: bool,
+) -> Step {
     match incoming.envelope.reply {
         None => host.set_request(incoming.envelope.deadline, 0, false),
         Some(slot) => {
@@ -449,11 +456,25 @@ pub(crate) fn deliver_again<const RETURNED: bool>(cell: &Header, host: &Host, mu
         }
         incoming.envelope.carried = None;
         // It has left the mailbox, and carries nothing else.
-        // SAFETY: the envelope does not have it any more.
-        unsafe { freight.discard() };
+        // SAFETY: the envelope does not have it any more; and we own the actor, so we are the one reader of its log.
+        unsafe { take(host, freight, after && cell.log.is_followed()) };
     }
     // SAFETY: we own the actor, and the record is handled once.
     unsafe { (incoming.table.run)(cell, host, incoming) }
+}
+
+/// A message from another node has left its mailbox. That is said at once, but on workers, where handlers are quick: there
+/// it is said of a few together while others follow.
+///
+/// # Safety
+/// It is a receipt, and the caller lets go of it.
+#[cold]
+#[inline(never)]
+unsafe fn take(host: &Host, freight: Freight, is_followed: bool) {
+    // SAFETY: the caller's promise.
+    if let Goods::Receipt(receipt) = unsafe { freight.take_apart() } {
+        host.taken.put(receipt, is_followed && host.worker().is_some());
+    }
 }
 
 /// By value: a reference to the message would keep it in memory where the usual way has it in registers.

@@ -504,6 +504,19 @@ impl Log {
         }
     }
 
+    /// Whether another record stands behind the one that was taken, for all that can be seen from there.
+    ///
+    /// # Safety
+    /// The caller is the one reader.
+    #[inline]
+    pub(crate) unsafe fn is_followed(&self) -> bool {
+        let region = self.head.get();
+        let offset = self.offset.get() as usize;
+        let capacity = if region.is_null() { INLINE_WORDS } else { BLOCK_WORDS };
+        // SAFETY: in bounds of the reader's own region.
+        offset < capacity && unsafe { (*self.place(region, offset)).load() }.addr() > PAD
+    }
+
     /// Takes the record that `peek` showed; its memory stays readable until the next `peek`.
     ///
     /// # Safety

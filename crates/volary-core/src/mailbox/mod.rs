@@ -22,7 +22,7 @@ pub(crate) use bound::Bound;
 pub(crate) use custom::BELL;
 pub use custom::{Letter, Mailbox};
 pub use fair::Fair;
-pub(crate) use freight::Freight;
+pub(crate) use freight::{Freight, Goods};
 pub use kind::MailboxKind;
 pub(crate) use log::{Growth, Log, Peek, Refusal};
 pub use priority::{Priority, StablePriority};

@@ -2,6 +2,7 @@
 //! take of what the node has for all peers.
 
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
@@ -97,20 +98,36 @@ impl Inbox {
 
 impl Received for Inbox {
     fn received(&self, ticket: u64) {
-        let sequence = ticket & LAST_NUMBER;
-        let delivering = DELIVERING.get() == (Arc::as_ptr(&self.link).addr(), sequence);
-        if delivering {
-            DELIVERING.set((0, 0));
-        }
-        let unsaid = {
-            let mut leaving = self.link.leaving.lock();
-            self.left.store(self.left.load(Relaxed) + 1, Relaxed);
-            leaving.give_back(&self.link, ticket >> NUMBER_BITS);
-            (!delivering).then(|| leaving.settled.settle(sequence))
+        self.all_received(&[ticket]);
+    }
+
+    fn all_received(&self, tickets: &[u64]) {
+        let (link, number) = DELIVERING.get();
+        let delivering = if link == Arc::as_ptr(&self.link).addr() {
+            number
+        } else {
+            0
         };
-        if let Some(unsaid) = unsaid {
-            self.link.say_soon(unsaid);
-        }
+        let unsaid = {
+            let leaving = &mut *self.link.leaving.lock();
+            self.left.store(self.left.load(Relaxed) + tickets.len() as u64, Relaxed);
+            leaving.give_back(&self.link, tickets.iter().map(|ticket| ticket >> NUMBER_BITS).sum());
+            let before = leaving.settled.unsaid();
+            let number = |ticket: &u64| ticket & LAST_NUMBER;
+            for run in tickets.chunk_by(|one, next| number(one) + 1 == number(next)) {
+                let (first, last) = (number(&run[0]), number(&run[run.len() - 1]));
+                if (first..=last).contains(&delivering) {
+                    DELIVERING.set((0, 0)); // and whoever delivers it goes on from there
+                    (first..delivering)
+                        .chain(delivering + 1..=last)
+                        .for_each(|number| leaving.settled.settle(number));
+                } else {
+                    leaving.settled.settle_run(first..=last);
+                }
+            }
+            before..leaving.settled.unsaid()
+        };
+        self.link.say_soon(unsaid);
     }
 }
 
@@ -143,14 +160,20 @@ impl Leaving {
 impl Link {
     /// A message has left its mailbox, or never got there.
     pub(super) fn settle(&self, sequence: u64) {
-        let unsaid = self.leaving.lock().settled.settle(sequence);
+        let unsaid = {
+            let settled = &mut self.leaving.lock().settled;
+            let before = settled.unsaid();
+            settled.settle(sequence);
+            before..settled.unsaid()
+        };
         self.say_soon(unsaid);
     }
 
     /// The first wakes the writer, which says it with whatever else there is; then only many do.
     #[inline]
-    fn say_soon(&self, unsaid: u64) {
-        if unsaid == 1 || unsaid.is_multiple_of(WORTH_SAYING) {
+    fn say_soon(&self, unsaid: Range<u64>) {
+        let is_first = unsaid.start == 0 && !unsaid.is_empty();
+        if is_first || unsaid.start / WORTH_SAYING != unsaid.end / WORTH_SAYING {
             self.peer.to_write.notify_one();
         }
     }

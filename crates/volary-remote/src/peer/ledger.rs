@@ -1,4 +1,12 @@
 //! The messages that were given to a connection, or wait for one, and are not confirmed yet.
+//!
+//! ```text
+//!   loads   120 120 120 120  96 120 120 …      one for each, settled or not, without gaps
+//!   runs    └── 1…4: a to b ─┘└5┘└ 6…: c to d   of many that are alike it is written once what they are
+//! ```
+//!
+//! Senders write here and whoever reads confirmations does, mostly on another core, and what is between them comes to
+//! tens of thousands of messages: the less there is of each, the less has to travel from one to the other.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -17,24 +25,41 @@ pub(super) struct Sent<R = ActorId> {
     pub(super) type_name: &'static str,
     /// Of the ask, or 0.
     pub(super) correlation: u64,
-    pub(super) load: Load,
 }
 
-/// How long a message is, and whether it is settled, in one word: there is one for each of tens of thousands of messages.
+impl<R: PartialEq> Sent<R> {
+    /// Whether the two differ by their numbers alone.
+    #[inline]
+    fn is_like(&self, other: &Self) -> bool {
+        self.receiver == other.receiver
+            && self.sender == other.sender
+            && std::ptr::eq(self.type_name, other.type_name)
+            && self.correlation | other.correlation == 0
+    }
+}
+
+/// Messages that are alike, one behind the other, from the first to the last.
+struct Run<R> {
+    first: Sent<R>,
+    last: u64,
+}
+
+/// How long a message is, and whether it is settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Load(u64);
+struct Load(u32);
 
 impl Load {
-    pub(super) fn of(bytes: usize) -> Self {
-        Load((bytes as u64) << 1)
+    /// No message is as long as what fits in here; one that were would count as that long.
+    fn of(bytes: usize) -> Self {
+        Load(bytes.min(u32::MAX as usize >> 1) as u32 * 2)
     }
 
     fn bytes(self) -> usize {
-        (self.0 >> 1) as usize
+        (self.0 / 2) as usize
     }
 
     fn is_settled(self) -> bool {
-        self.0 & 1 != 0
+        !self.0.is_multiple_of(2)
     }
 
     /// Whether it was before.
@@ -48,9 +73,13 @@ impl Load {
 pub(super) struct Ledger<R = ActorId> {
     /// Messages of ever later actors can be settled long before one that a slow actor has not taken: such ones are put
     /// here, or everything behind them would be kept.
-    late: BTreeMap<u64, Sent<R>>,
+    late: BTreeMap<u64, (Sent<R>, Load)>,
     /// All others, settled ones among them, without gaps.
-    sent: VecDeque<Sent<R>>,
+    loads: VecDeque<Load>,
+    /// The number of the first of these.
+    first: u64,
+    /// What they are, in the same order.
+    runs: VecDeque<Run<R>>,
     /// How many are not settled, and their bytes.
     under_way: u64,
     bytes: usize,
@@ -60,14 +89,16 @@ impl<R> Default for Ledger<R> {
     fn default() -> Self {
         Ledger {
             late: BTreeMap::new(),
-            sent: VecDeque::new(),
+            loads: VecDeque::new(),
+            first: 0,
+            runs: VecDeque::new(),
             under_way: 0,
             bytes: 0,
         }
     }
 }
 
-impl<R: Copy> Ledger<R> {
+impl<R: Copy + PartialEq> Ledger<R> {
     pub(super) fn under_way(&self) -> u64 {
         self.under_way
     }
@@ -76,10 +107,24 @@ impl<R: Copy> Ledger<R> {
         self.bytes
     }
 
-    pub(super) fn push(&mut self, sent: Sent<R>) {
+    /// The message behind the last one, and its length.
+    #[inline]
+    pub(super) fn push(&mut self, sent: Sent<R>, bytes: usize) {
+        let load = Load::of(bytes);
+        if self.loads.is_empty() {
+            self.first = sent.sequence;
+        }
+        debug_assert_eq!(sent.sequence, self.first + self.loads.len() as u64, "there are no gaps");
         self.under_way += 1;
-        self.bytes += sent.load.bytes();
-        self.sent.push_back(sent);
+        self.bytes += load.bytes();
+        self.loads.push_back(load);
+        match self.runs.back_mut() {
+            Some(run) if run.first.is_like(&sent) => run.last = sent.sequence,
+            _ => self.runs.push_back(Run {
+                last: sent.sequence,
+                first: sent,
+            }),
+        }
     }
 
     /// The peer says which messages have left their mailboxes; how many these are.
@@ -87,73 +132,108 @@ impl<R: Copy> Ledger<R> {
         let before = self.under_way;
         for run in confirm.beyond() {
             while let Some((&sequence, _)) = self.late.range(run.clone()).next() {
-                self.settle(sequence);
+                self.settle_late(sequence);
             }
             // A peer may say anything; only what is on its way can be settled.
-            let (Some(first), Some(last)) = (self.sent.front(), self.sent.back()) else {
-                continue;
-            };
-            let (from, to) = ((*run.start()).max(first.sequence), (*run.end()).min(last.sequence));
-            for sequence in from..=to {
-                self.settle(sequence);
+            let end = self.first + self.loads.len() as u64;
+            for sequence in (*run.start()).max(self.first)..run.end().saturating_add(1).min(end) {
+                self.settle_load((sequence - self.first) as usize);
             }
         }
         while let Some((&sequence, _)) = self.late.first_key_value()
             && sequence <= confirm.up_to
         {
-            self.settle(sequence);
+            self.settle_late(sequence);
         }
-        while let Some(sent) = self.sent.front()
-            && (sent.load.is_settled() || sent.sequence <= confirm.up_to)
-        {
-            let load = sent.load;
-            self.sent.pop_front();
-            if !load.is_settled() {
-                self.strike(load);
-            }
+        let confirmed = confirm
+            .up_to
+            .saturating_add(1)
+            .saturating_sub(self.first)
+            .min(self.loads.len() as u64) as usize;
+        for at in 0..confirmed {
+            self.settle_load(at);
         }
+        let settled = self
+            .loads
+            .iter()
+            .skip(confirmed)
+            .take_while(|load| load.is_settled())
+            .count();
+        self.loads.drain(..confirmed + settled);
+        self.advance((confirmed + settled) as u64);
         self.put_late_ones_aside();
         before - self.under_way
     }
 
     /// Takes one message out of the account, once.
     pub(super) fn settle(&mut self, sequence: u64) -> Option<Sent<R>> {
-        let sent = match self.sent.front() {
-            Some(first) if sequence >= first.sequence => {
-                let at = usize::try_from(sequence - first.sequence).ok()?;
-                let sent = self.sent.get_mut(at)?;
-                if sent.load.settle() {
-                    return None;
-                }
-                *sent
-            }
-            _ => self.late.remove(&sequence)?,
+        if sequence < self.first || self.loads.is_empty() {
+            return self.settle_late(sequence);
+        }
+        let at = usize::try_from(sequence - self.first).ok()?;
+        self.settle_load(at).then(|| self.sent(sequence))?
+    }
+
+    /// False if it is settled already, or is not here.
+    #[inline]
+    fn settle_load(&mut self, at: usize) -> bool {
+        let Some(load) = self.loads.get_mut(at) else {
+            return false;
         };
-        self.strike(sent.load);
+        let bytes = load.bytes();
+        if load.settle() {
+            return false;
+        }
+        self.under_way -= 1;
+        self.bytes -= bytes;
+        true
+    }
+
+    fn settle_late(&mut self, sequence: u64) -> Option<Sent<R>> {
+        let (sent, load) = self.late.remove(&sequence)?;
+        self.under_way -= 1;
+        self.bytes -= load.bytes();
         Some(sent)
     }
 
-    fn strike(&mut self, load: Load) {
-        self.under_way -= 1;
-        self.bytes -= load.bytes();
+    /// What the message of this number is, if it has a load.
+    fn sent(&self, sequence: u64) -> Option<Sent<R>> {
+        let run = self.runs.partition_point(|run| run.last < sequence);
+        self.runs.get(run).map(|run| Sent { sequence, ..run.first })
+    }
+
+    /// So many loads were taken from the front.
+    fn advance(&mut self, count: u64) {
+        self.first += count;
+        while self.runs.front().is_some_and(|run| run.last < self.first) {
+            self.runs.pop_front();
+        }
     }
 
     fn put_late_ones_aside(&mut self) {
         let mut open = self.under_way as usize - self.late.len();
-        while self.sent.len() > 2 * open + KEPT
-            && let Some(sent) = self.sent.pop_front()
+        while self.loads.len() > 2 * open + KEPT
+            && let Some(load) = self.loads.pop_front()
         {
-            if !sent.load.is_settled() {
-                self.late.insert(sent.sequence, sent);
+            if !load.is_settled()
+                && let Some(sent) = self.sent(self.first)
+            {
+                self.late.insert(self.first, (sent, load));
                 open -= 1;
             }
+            self.advance(1);
         }
     }
 
     /// Those that are not settled, in order.
-    pub(super) fn open(&self) -> impl Iterator<Item = &Sent<R>> {
-        let sent = self.sent.iter().filter(|sent| !sent.load.is_settled());
-        self.late.values().chain(sent)
+    pub(super) fn open(&self) -> impl Iterator<Item = Sent<R>> {
+        let mut runs = self.runs.iter().peekable();
+        let sent = (self.first..).zip(&self.loads).filter_map(move |(sequence, load)| {
+            while runs.next_if(|run| run.last < sequence).is_some() {}
+            let run = runs.peek().filter(|_| !load.is_settled())?;
+            Some(Sent { sequence, ..run.first })
+        });
+        self.late.values().map(|(sent, _)| *sent).chain(sent)
     }
 
     /// Those to whom something is on its way.
@@ -162,10 +242,10 @@ impl<R: Copy> Ledger<R> {
     }
 
     /// Everything that is not settled, in order; nothing is on its way then.
-    pub(super) fn take_all(&mut self) -> impl Iterator<Item = Sent<R>> + use<R> {
-        let Ledger { late, sent, .. } = std::mem::take(self);
-        let sent = sent.into_iter().filter(|sent| !sent.load.is_settled());
-        late.into_values().chain(sent)
+    pub(super) fn take_all(&mut self) -> Vec<Sent<R>> {
+        let all = self.open().collect();
+        *self = Ledger::default();
+        all
     }
 }
 
@@ -180,7 +260,6 @@ mod tests {
             sender: None,
             type_name: "Test",
             correlation: 0,
-            load: Load::of(10),
         }
     }
 
@@ -191,19 +270,19 @@ mod tests {
     #[test]
     fn r8_one_that_is_stuck_does_not_keep_those_behind_it() {
         let mut ledger = Ledger::default();
-        ledger.push(sent(1));
+        ledger.push(sent(1), 10);
         for sequence in 2..=100_000 {
-            ledger.push(sent(sequence));
+            ledger.push(sent(sequence), 10);
             assert_eq!(ledger.confirm(&confirm(0, &[sequence..=sequence])), 1);
         }
         assert_eq!((ledger.under_way(), ledger.bytes()), (1, 10));
-        assert!(ledger.sent.len() <= KEPT + 2, "{}", ledger.sent.len());
+        assert!(ledger.loads.len() <= KEPT + 2, "{}", ledger.loads.len());
         assert_eq!(
             ledger.confirm(&confirm(0, &[2..=100_000])),
             0,
             "said again, it counts no more"
         );
-        ledger.push(sent(100_001));
+        ledger.push(sent(100_001), 10);
         assert_eq!(ledger.settle(1).map(|sent| sent.sequence), Some(1));
         assert!(ledger.settle(1).is_none());
         assert_eq!(ledger.confirm(&confirm(100_001, &[])), 1);
@@ -214,7 +293,7 @@ mod tests {
     fn r8_what_is_left_comes_in_order() {
         let mut ledger = Ledger::default();
         for sequence in 1..=10_000 {
-            ledger.push(sent(sequence));
+            ledger.push(sent(sequence), 10);
         }
         let stuck = |sequence: &u64| *sequence == 1 || sequence.is_multiple_of(1_000);
         for sequence in (1..=9_500).filter(|sequence| !stuck(sequence)) {
@@ -222,7 +301,7 @@ mod tests {
         }
         assert!(!ledger.late.is_empty());
         assert_eq!(ledger.confirm(&confirm(2_000, &[])), 3);
-        let left: Vec<u64> = ledger.take_all().map(|sent| sent.sequence).collect();
+        let left: Vec<u64> = ledger.take_all().iter().map(|sent| sent.sequence).collect();
         let expected: Vec<u64> = (3_000..9_501).filter(stuck).chain(9_501..=10_000).collect();
         assert_eq!(left, expected);
         assert_eq!(ledger.under_way(), 0);

@@ -125,6 +125,7 @@ impl Outbound {
         let lost: Vec<Lost> = self
             .ledger
             .take_all()
+            .into_iter()
             .map(|sent| Lost {
                 receiver: sent.receiver,
                 sender: sent.sender,

@@ -43,22 +43,39 @@ struct Word {
 }
 
 impl Settled {
-    /// How many are to be said.
+    pub(crate) fn settle(&mut self, number: u64) {
+        self.settle_run(number..=number);
+    }
+
+    /// The same for numbers one behind the other.
     #[inline]
-    pub(crate) fn settle(&mut self, number: u64) -> u64 {
-        if number == self.up_to + 1 && self.recent.is_empty() && self.old.0.is_empty() {
-            self.unsaid += 1;
-            self.up_to = number; // nearly always, where few actors have mail
-            return self.unsaid;
+    pub(crate) fn settle_run(&mut self, run: RangeInclusive<u64>) {
+        if *run.start() == self.up_to + 1 && self.recent.is_empty() && self.old.0.is_empty() {
+            // Nearly always, where few actors have mail.
+            self.unsaid += run.end() + 1 - run.start();
+            self.up_to = *run.end();
+            return;
         }
-        self.settle_beyond(number);
+        self.settle_beyond(run);
+    }
+
+    /// How many were settled since it was last said.
+    pub(crate) fn unsaid(&self) -> u64 {
         self.unsaid
     }
 
-    fn settle_beyond(&mut self, number: u64) {
-        if number <= self.up_to {
-            return;
+    fn settle_beyond(&mut self, run: RangeInclusive<u64>) {
+        let (mut first, last) = ((*run.start()).max(self.up_to + 1), *run.end());
+        while first <= last {
+            // As many as have their bits in one word.
+            let end = last.min(first | (BITS - 1));
+            self.settle_word(first, end);
+            first = (end + 1).max(self.up_to + 1);
         }
+    }
+
+    /// These have their bits in one word.
+    fn settle_word(&mut self, first: u64, last: u64) {
         if self.recent.is_empty() {
             let next = (self.up_to + 1) / BITS;
             // Old ones have no bits again.
@@ -68,23 +85,23 @@ impl Settled {
                 next.max(self.first_word)
             };
         }
-        if number / BITS < self.first_word {
-            if !self.old.insert(number, number) {
-                return;
+        if first / BITS < self.first_word {
+            for number in first..=last {
+                if self.old.insert(number, number) {
+                    self.old_news.insert(number, number);
+                    self.unsaid += 1;
+                }
             }
-            self.old_news.insert(number, number);
         } else {
-            let (word, bit) = (self.word_of(number), 1 << (number % BITS));
+            let word = self.word_of(first);
             let entry = &mut self.recent[word];
-            if entry.settled & bit != 0 {
-                return;
-            }
-            entry.settled |= bit;
-            entry.news |= bit;
+            let bits = (u64::MAX >> (BITS - 1 - (last - first))) << (first % BITS) & !entry.settled;
+            entry.settled |= bits;
+            entry.news |= bits;
+            self.unsaid += u64::from(bits.count_ones());
             self.quiet = self.quiet.min(word);
         }
-        self.unsaid += 1;
-        if number == self.up_to + 1 {
+        if first == self.up_to + 1 {
             self.advance();
         }
     }
@@ -286,7 +303,8 @@ mod tests {
         }
         assert_eq!(settled.say(8), Some((5, vec![7..=9, 12..=12])));
         assert_eq!(settled.say(8), None);
-        assert_eq!(settled.settle(8), 0, "again says nothing");
+        settled.settle(8);
+        assert_eq!(settled.unsaid(), 0, "again says nothing");
         settled.settle(6);
         assert_eq!(settled.say(8), Some((9, vec![])), "12 was said");
         settled.settle(11);

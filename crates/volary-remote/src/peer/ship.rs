@@ -12,7 +12,7 @@ use volary_core::foreign::{Parcel, Undeliverable};
 use volary_wire::native::{Frame, FrameKind, FrameWriter, Head, Intern, InternSpace, Metadata, NameRef};
 use volary_wire::{MessageEntry, SendEncodeError};
 
-use super::ledger::{Load, Sent};
+use super::ledger::Sent;
 use super::names::{ADDRESS, Called, TYPE};
 use super::outbound::{Asked, Outbound, put};
 
@@ -60,14 +60,14 @@ impl Outbound {
             let message = parcel.message_type();
             self.asks.insert(correlation, Asked { reply, message });
         }
-        self.ledger.push(Sent {
+        let sent = Sent {
             sequence,
             receiver: shipment.receiver,
             sender: parcel.sender(),
             type_name: parcel.type_name(),
             correlation,
-            load: Load::of(length),
-        });
+        };
+        self.ledger.push(sent, length);
         // Once, until the writer comes. What waits for others to be read does not keep it from coming.
         let wake = self.connected && !std::mem::replace(&mut self.told, self.connected);
         Ok(wake)

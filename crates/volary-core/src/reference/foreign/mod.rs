@@ -15,6 +15,7 @@ mod parcel;
 mod pending_reply;
 mod receipt;
 mod stand_in;
+mod taken;
 
 #[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
 mod miri_tests;
@@ -30,3 +31,4 @@ pub(crate) use receipt::Line;
 pub use receipt::{Receipt, Receipts, Received};
 pub(crate) use stand_in::Absent;
 pub use stand_in::{Abroad, StandIn};
+pub(crate) use taken::Taken;

@@ -27,11 +27,34 @@ use std::sync::atomic::{AtomicU32, Ordering::*, fence};
 pub trait Received: Send + Sync + 'static {
     /// The message of this ticket has left its mailbox: it is being handled, or never will be. Must be quick.
     fn received(&self, ticket: u64);
+
+    /// The same for several, which were handled one after the other: what is done for each of them may be done once.
+    ///
+    /// ```
+    /// # use std::sync::atomic::{AtomicUsize, Ordering};
+    /// # use volary_core::foreign::Received;
+    /// struct Count(AtomicUsize);
+    /// impl Received for Count {
+    ///     fn received(&self, _: u64) { self.0.fetch_add(1, Ordering::Relaxed); }
+    ///     fn all_received(&self, tickets: &[u64]) { self.0.fetch_add(tickets.len(), Ordering::Relaxed); }
+    /// }
+    /// let count = Count(AtomicUsize::new(0));
+    /// count.received(7);
+    /// count.all_received(&[8, 9]);
+    /// assert_eq!(count.0.into_inner(), 3);
+    /// ```
+    fn all_received(&self, tickets: &[u64]) {
+        for ticket in tickets {
+            let _ = crate::dispatch::contain(|| self.received(*ticket));
+        }
+    }
 }
 
 /// Of a pad, and what its address is a multiple of: that is how a line finds its pad.
 const BYTES: usize = 256;
 const LINES: usize = (BYTES - HEAD) / size_of::<u64>();
+/// How many receipts are dropped at once, at most.
+pub(crate) const AT_ONCE: usize = 16;
 /// An office and a count, up to the next word.
 const HEAD: usize = size_of::<Arc<dyn Received>>() + size_of::<u64>();
 
@@ -89,26 +112,47 @@ impl Receipt {
         Receipt(line)
     }
 
-    #[inline]
-    fn ticket(&self) -> u64 {
-        // SAFETY: the line of a receipt was written before there was one, and is not written again while there is.
-        unsafe { *self.0.as_ref().0.get() }
+    /// Drops receipts, the first `AT_ONCE` at most. What several in a row say to the same office is said at once.
+    ///
+    /// # Safety
+    /// Each is from `into_line`, once.
+    pub(crate) unsafe fn drop_lines(lines: &[NonNull<Line>]) {
+        let mut tickets = [0; AT_ONCE];
+        // SAFETY: these lines are open, so their pads are there.
+        let office = |line: &NonNull<Line>| unsafe { Arc::as_ptr(&Pad::of(*line).as_ref().office) };
+        for of_office in lines.chunk_by(|one, next| std::ptr::addr_eq(office(one), office(next))) {
+            for (ticket, line) in tickets.iter_mut().zip(of_office) {
+                // SAFETY: as above.
+                *ticket = unsafe { line.as_ref().ticket() };
+            }
+            let tickets = &tickets[..of_office.len()];
+            // SAFETY: as above; the pad keeps its office until its last line is struck out.
+            let _ = crate::dispatch::contain(|| unsafe { &*office(&of_office[0]) }.all_received(tickets));
+            for of_pad in of_office.chunk_by(|one, next| Pad::of(*one) == Pad::of(*next)) {
+                // SAFETY: the lines are the caller's, and each is struck out once.
+                unsafe { Pad::strike_out(Pad::of(of_pad[0]), of_pad.len() as u32) };
+            }
+        }
     }
+}
 
+impl Line {
+    /// # Safety
+    /// It is open.
     #[inline]
-    fn pad(&self) -> NonNull<Pad> {
-        // Made from the address of its pad, so this points to all of it.
-        let pad = self.0.as_ptr().map_addr(|address| address & !(BYTES - 1)).cast();
-        // SAFETY: the address of a pad is not zero.
-        unsafe { NonNull::new_unchecked(pad) }
+    unsafe fn ticket(&self) -> u64 {
+        // SAFETY: the line of a receipt was written before there was one, and is not written again while there is.
+        unsafe { *self.0.get() }
     }
 }
 
 impl Drop for Receipt {
     #[inline]
     fn drop(&mut self) {
-        let (ticket, pad) = (self.ticket(), self.pad());
+        let pad = Pad::of(self.0);
         // SAFETY: the line is open, so the pad is there.
+        let ticket = unsafe { self.0.as_ref().ticket() };
+        // SAFETY: as above.
         let office = unsafe { &*pad.as_ref().office };
         let _ = crate::dispatch::contain(|| office.received(ticket));
         // SAFETY: the line is this one's, and is struck out once.
@@ -118,7 +162,8 @@ impl Drop for Receipt {
 
 impl fmt::Debug for Receipt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receipt({})", self.ticket())
+        // SAFETY: the line of a receipt is open.
+        write!(f, "Receipt({})", unsafe { self.0.as_ref().ticket() })
     }
 }
 
@@ -240,6 +285,14 @@ impl fmt::Debug for Receipts {
 }
 
 impl Pad {
+    #[inline]
+    fn of(line: NonNull<Line>) -> NonNull<Self> {
+        // Made from the address of its pad, so this points to all of it.
+        let pad = line.as_ptr().map_addr(|address| address & !(BYTES - 1)).cast();
+        // SAFETY: the address of a pad is not zero.
+        unsafe { NonNull::new_unchecked(pad) }
+    }
+
     /// # Safety
     /// So many lines are the caller's, and will not be touched again.
     #[inline]
