@@ -6,18 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering::*};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
-use parking_lot::{Mutex, MutexGuard};
 use volary_core::foreign::{Errand, Outlet, Parcel, Room, Undeliverable};
 use volary_core::{ActorId, Resolving};
 use volary_wire::native::{Frame, Metadata, Name, Operation, TraceContext, Watch};
 
 use crate::operations::{OperationName, actor_request};
-use crate::peer::{Peer, Shipment};
-
-/// How often a sender looks whether the way out is free before it waits to be called.
-const PATIENCE: u32 = 64;
+use crate::peer::{Peer, Shipment, Way};
 
 pub(crate) struct PeerOutlet {
+    way: Arc<Way>,
     /// Weak: the association keeps the stand-in, which keeps this.
     peer: Weak<Peer>,
     address: Box<str>,
@@ -30,9 +27,10 @@ pub(crate) struct PeerOutlet {
 }
 
 impl PeerOutlet {
-    pub(crate) fn new(peer: Arc<Peer>, address: Box<str>) -> Self {
+    pub(crate) fn new(peer: &Arc<Peer>, address: Box<str>) -> Self {
         PeerOutlet {
-            peer: Arc::downgrade(&peer),
+            way: peer.way.clone(),
+            peer: Arc::downgrade(peer),
             place: place(&address),
             generation: peer.generation.load(Acquire),
             address,
@@ -68,8 +66,8 @@ impl Drop for Writing {
 
 impl Outlet for PeerOutlet {
     fn send(&self, parcel: &mut Parcel<'_>) -> Result<(), Undeliverable> {
-        let peer = self.peer.upgrade().ok_or(Undeliverable::Gone)?;
-        let shared = &peer.shared;
+        let way = &*self.way;
+        let shared = &way.shared;
         let _writing = Writing::begin().ok_or(Undeliverable::Unsendable)?;
         let Some(entry) = shared.registry.entry_of(parcel.message_type()) else {
             let message = parcel.type_name();
@@ -87,18 +85,18 @@ impl Outlet for PeerOutlet {
             metadata: metadata(parcel),
         };
         let (wake, connected) = Resolving::within(&shared.resolver, || {
-            let mut outbound = patiently(&peer.outbound);
-            if self.generation != peer.generation.load(Acquire) {
+            let mut outbound = way.outbound_soon();
+            if self.generation != way.generation.load(Acquire) {
                 return Err(Undeliverable::Gone);
             }
             let wake = outbound.ship(parcel, &shipment)?;
-            peer.counters.one_sent(&outbound);
+            way.counters.one_sent(&outbound);
             Ok((wake, outbound.is_connected()))
         })?;
         if wake {
-            peer.to_write.notify_one();
+            way.to_write.notify_one();
         } else if !connected {
-            peer.look.notify_one();
+            way.look.notify_one();
         }
         Ok(())
     }
@@ -126,18 +124,6 @@ impl Outlet for PeerOutlet {
             payload: actor_request(&self.address),
         }));
     }
-}
-
-/// Locks what many senders lock all the time, each for less than it takes to fall asleep and be woken. Whoever finds it taken
-/// lets others have the core instead, for a while.
-fn patiently<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    for _ in 0..PATIENCE {
-        if let Some(guard) = mutex.try_lock() {
-            return guard;
-        }
-        std::thread::yield_now();
-    }
-    mutex.lock()
 }
 
 /// Stands for the place of an actor, whoever lives there: two references to it, one with its uid and one without, or one

@@ -35,6 +35,20 @@ fn unpack(head: u64) -> (u32, u32) {
     ((head >> 32) as u32, head as u32)
 }
 
+/// Has the processor bring an actor nearer that will have its turn soon: where there are many, what is known of each has
+/// gone from its caches since the last time.
+#[inline]
+fn fetch_early(ready: Ready) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    for line in 0..3 {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint, which reads nothing and fails for no address; whoever stood there may be gone.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(ready.cast::<i8>().wrapping_add(64 * line)) };
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = ready;
+}
+
 impl Ring {
     pub(crate) fn new() -> Self {
         let places: Vec<AtomicPtr<Header>> = (0..CAPACITY).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect();
@@ -109,7 +123,10 @@ impl Ring {
                 pack(steal, next_real)
             };
             match self.head.compare_exchange(head, next, AcqRel, Acquire) {
-                Ok(_) => return Some(self.place(real).load(Relaxed).cast_const()),
+                Ok(_) => {
+                    fetch_early(self.place(next_real).load(Relaxed));
+                    return Some(self.place(real).load(Relaxed).cast_const());
+                }
                 Err(seen) => head = seen,
             }
         }

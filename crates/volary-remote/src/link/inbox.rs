@@ -137,6 +137,8 @@ pub(super) struct Leaving {
     pub(super) settled: Settled,
     /// Room that was taken and is to be given back, which is done for a few messages at a time.
     owed: u64,
+    /// How much of it is worth that.
+    worth: u64,
 }
 
 impl Leaving {
@@ -144,7 +146,7 @@ impl Leaving {
     #[inline]
     fn give_back(&mut self, link: &Link, units: u64) {
         self.owed += units;
-        if self.owed >= link.peer.inflow.step() || link.closing().is_closed() {
+        if self.owed >= self.worth || link.closing().is_closed() {
             self.settle_up(link);
         }
     }
@@ -153,6 +155,7 @@ impl Leaving {
     pub(super) fn settle_up(&mut self, link: &Link) {
         if self.owed > 0 {
             link.peer.inflow.discharge(std::mem::take(&mut self.owed));
+            self.worth = link.peer.inflow.step();
         }
     }
 }

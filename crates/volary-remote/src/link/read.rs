@@ -164,6 +164,9 @@ impl Inbound {
         }
         let handled = Resolving::within(&peer.shared.resolver, || self.handle_all());
         self.pass_on_asked();
+        if !matches!(handled, Ok(Handled::Some)) {
+            peer.inflow.rest();
+        }
         handled
     }
 

@@ -1,7 +1,8 @@
 //! How much room the messages of a peer take that wait in mailboxes here, of what the node has for all peers.
 //!
 //! Whoever reads takes some room in advance and whoever handles gives it back, each in a place of its own: for most
-//! messages neither waits for memory that the other has written.
+//! messages neither waits for memory that the other has written. How much is taken in advance grows with what is in use;
+//! whoever has nothing to read keeps as little as can be, since there may be thousands of peers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::*};
@@ -9,8 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering::*};
 use super::apart::Apart;
 
 /// What is taken in advance at most, in units.
-const MOST_AHEAD: u64 = 64;
-/// What all peers together may have taken and not use is one part in so many of all there is.
+const MOST_AHEAD: u64 = 256;
+/// What a peer takes at a time is one part in so many of what it uses; and of its equal share of all there is, if that is
+/// more.
 const PART_AHEAD: u64 = 64;
 /// How many steps may lie unused, in either place.
 const KEPT: u64 = 2;
@@ -19,8 +21,8 @@ pub(crate) struct Inflow {
     /// What the peers have taken together.
     all: Arc<AtomicU64>,
     most: u64,
-    /// What is taken at a time.
-    step: u64,
+    /// What is taken at a time, at least.
+    least: u64,
     /// What this one has taken.
     taken: AtomicU64,
     /// Of that, what the next messages may have. Written by whoever reads, one at a time.
@@ -35,7 +37,7 @@ impl Inflow {
         Inflow {
             all,
             most,
-            step: (most / (PART_AHEAD * peers.max(1))).min(MOST_AHEAD),
+            least: (most / (PART_AHEAD * peers.max(1))).min(MOST_AHEAD),
             taken: AtomicU64::new(0),
             spare: Apart::default(),
             back: Apart::default(),
@@ -44,7 +46,7 @@ impl Inflow {
 
     /// What is taken at a time, and is worth giving back.
     pub(crate) fn step(&self) -> u64 {
-        self.step
+        (self.taken.load(Relaxed) / PART_AHEAD).clamp(self.least, MOST_AHEAD)
     }
 
     /// Takes room for a message. A peer may have as much as is free, so that one alone has half of all there is, and
@@ -61,22 +63,36 @@ impl Inflow {
 
     #[cold]
     fn charge_more(&self, units: u64, mut spare: u64) -> bool {
+        let step = self.step();
         spare += self.back.swap(0, Relaxed);
         let missing = units.saturating_sub(spare);
         if missing > 0 {
-            spare += match (self.take(missing.max(self.step)), missing) {
-                (true, missing) => missing.max(self.step),
+            spare += match (self.take(missing.max(step)), missing) {
+                (true, missing) => missing.max(step),
                 // The last of it.
-                (false, missing) if missing < self.step && self.take(missing) => missing,
+                (false, missing) if missing < step && self.take(missing) => missing,
                 (false, _) => 0,
             };
         }
         let fits = spare >= units;
-        let left = if fits { spare - units } else { spare };
-        let kept = left.min(KEPT * self.step);
-        self.give(left - kept);
-        self.spare.store(kept, Relaxed);
+        self.keep(if fits { spare - units } else { spare }, KEPT * step);
         fits
+    }
+
+    /// Nothing is left to read for now. For one reader at a time.
+    #[inline]
+    pub(crate) fn rest(&self) {
+        let spare = self.spare.load(Relaxed);
+        if spare > KEPT * self.least {
+            self.keep(spare, KEPT * self.least);
+        }
+    }
+
+    /// Keeps as much of what is spare.
+    fn keep(&self, spare: u64, most: u64) {
+        let kept = spare.min(most);
+        self.give(spare - kept);
+        self.spare.store(kept, Relaxed);
     }
 
     fn take(&self, units: u64) -> bool {
@@ -101,7 +117,7 @@ impl Inflow {
     #[inline]
     pub(crate) fn discharge(&self, units: u64) {
         let back = self.back.fetch_add(units, Relaxed) + units;
-        if back > KEPT * self.step {
+        if back > KEPT * self.step() {
             self.give(self.back.swap(0, Relaxed));
         }
     }
@@ -165,7 +181,10 @@ mod tests {
             other.discharge(3);
         }
         assert_eq!(all.load(Relaxed), one.unused() + other.unused(), "nothing waits");
-        assert!(all.load(Relaxed) <= 2 * 2 * KEPT * MOST_AHEAD, "few are kept");
+        one.rest();
+        other.rest();
+        assert_eq!(all.load(Relaxed), one.unused() + other.unused());
+        assert!(all.load(Relaxed) <= 2 * 2 * KEPT * one.least, "few are kept");
         drop((one, other));
         assert_eq!(all.load(Relaxed), 0);
     }
@@ -179,7 +198,32 @@ mod tests {
             assert!(!inflow.charge(1 << 20), "larger than all there is");
         }
         assert_eq!(all.load(Relaxed), inflow.unused());
-        assert!(inflow.unused() <= 2 * KEPT * MOST_AHEAD, "{}", inflow.unused());
+        inflow.rest();
+        assert!(inflow.unused() <= 2 * KEPT * inflow.least, "{}", inflow.unused());
+    }
+
+    #[test]
+    fn r3_the_more_is_in_use_the_more_is_taken_at_a_time() {
+        let all = Arc::new(AtomicU64::new(0));
+        let inflow = Inflow::new(all.clone(), 1 << 20, 4_096);
+        let mut steps = 0;
+        let before = || (all.load(Relaxed), inflow.unused());
+        for _ in 0..40_000 {
+            let (taken, _) = before();
+            assert!(inflow.charge(1));
+            steps += u64::from(all.load(Relaxed) > taken);
+            assert!(inflow.unused() <= MOST_AHEAD.min(inflow.least + all.load(Relaxed) / PART_AHEAD));
+        }
+        assert!(steps < 1_000, "{steps} times");
+        inflow.rest();
+        for _ in 0..40_000 {
+            inflow.discharge(1);
+        }
+        assert!(
+            all.load(Relaxed) <= 2 * KEPT * inflow.least,
+            "at rest {} are kept",
+            all.load(Relaxed)
+        );
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod outbound;
 mod reading;
 mod settled;
 mod ship;
+mod way;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
@@ -37,10 +38,10 @@ use lives::Lives;
 pub(crate) use lost::Lost;
 use misnamed::Misnamed;
 pub(crate) use outbound::Outbound;
-use reading::Counters;
 pub use reading::PeerReading;
 pub(crate) use settled::Settled;
 pub(crate) use ship::Shipment;
+pub(crate) use way::Way;
 
 use crate::compression::Compression;
 use crate::duty::Duty;
@@ -50,17 +51,12 @@ use crate::outlet::PeerOutlet;
 use crate::shared::Shared;
 
 pub(crate) struct Peer {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) way: Arc<Way>,
     /// `host:port`.
     pub(crate) node: String,
-    pub(crate) outbound: Mutex<Outbound>,
     pub(crate) known: Mutex<Known>,
-    /// There is something to write.
-    pub(crate) to_write: Notify,
     /// Something was written, and there may be room for more.
     pub(crate) room: Notify,
-    /// Something happened that whoever keeps the connection should look at.
-    pub(crate) look: Notify,
     /// That of whoever keeps the connection.
     pub(crate) dialler: Duty,
     /// What they remember.
@@ -70,8 +66,6 @@ pub(crate) struct Peer {
     /// Senders that wait for room.
     line: line::Line,
     lives: Mutex<Lives>,
-    /// How often all that was known here was forgotten; changes under the locks of `outbound` and `known`.
-    pub(crate) generation: AtomicU64,
     /// Calls of it that are being answered.
     pub(crate) expected: AtomicU64,
     /// Room that its messages take which wait in mailboxes here.
@@ -80,7 +74,6 @@ pub(crate) struct Peer {
     pub(crate) reading: Mutex<()>,
     /// The peer will never be spoken to again under its present incarnation, or this node stops.
     closed: AtomicBool,
-    pub(crate) counters: Counters,
     /// Of the connection there is, or was last.
     pub(crate) compression: Mutex<Option<Compression>>,
     /// Of the same.
@@ -92,17 +85,13 @@ pub(crate) struct Peer {
 impl Peer {
     pub(crate) fn new(shared: Arc<Shared>, node: String) -> Self {
         Peer {
-            outbound: Mutex::new(Outbound::new(&shared.options)),
             known: Mutex::new(Known::default()),
-            to_write: Notify::new(),
             room: Notify::new(),
-            look: Notify::new(),
             dialler: Duty::new(),
             trials: Mutex::new(Trials::new(&shared.options)),
             attempting: tokio::sync::Mutex::new(()),
             line: line::Line::default(),
             lives: Mutex::default(),
-            generation: AtomicU64::new(0),
             expected: AtomicU64::new(0),
             inflow: Inflow::new(
                 shared.inbound.clone(),
@@ -111,11 +100,10 @@ impl Peer {
             ),
             reading: Mutex::new(()),
             closed: AtomicBool::new(false),
-            counters: Counters::default(),
             compression: Mutex::new(None),
             capabilities: Mutex::default(),
             why_not: Mutex::default(),
-            shared,
+            way: Way::new(shared),
             node,
         }
     }
@@ -146,7 +134,7 @@ impl Peer {
             self.shared.report_misnamed(&self.node, address.system(), &system);
             return Some(stand_in);
         }
-        let outlet = Arc::new(PeerOutlet::new(self.clone(), text.as_str().into()));
+        let outlet = Arc::new(PeerOutlet::new(self, text.as_str().into()));
         let stand_in = self.shared.system.stand_in(address.clone(), outlet.clone())?;
         outlet.set_id(stand_in.id());
         let crowded = known.insert(text, stand_in.clone());
