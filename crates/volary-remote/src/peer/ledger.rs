@@ -306,4 +306,83 @@ mod tests {
         assert_eq!(left, expected);
         assert_eq!(ledger.under_way(), 0);
     }
+
+    /// The same as a map of all that is not settled: messages to some receivers, asks among them, are sent, confirmed in any
+    /// order, refused, and lost at last.
+    #[test]
+    fn r8_what_became_of_each_is_known_whatever_comes() {
+        for seed in 0..200_u64 {
+            let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+            let mut below = |bound: u64| {
+                random ^= random << 13;
+                random ^= random >> 7;
+                random ^= random << 17;
+                random % bound
+            };
+            let mut ledger: Ledger<u64> = Ledger::default();
+            let mut open: BTreeMap<u64, (u64, u64, usize)> = BTreeMap::new();
+            let (mut last, mut up_to, mut receiver) = (0, 0, 0);
+            for _ in 0..1_500 {
+                match below(10) {
+                    0 => {
+                        // Everything up to some, and some beyond.
+                        up_to = up_to.max(below(last + 1));
+                        let first = up_to + 2 + below(40);
+                        let runs = [first..=first + below(30), first + 40..=first + 40 + below(9)];
+                        let runs: Vec<_> = runs.into_iter().filter(|run| *run.end() <= last).collect();
+                        let before = open.len();
+                        open.retain(|sequence, _| *sequence > up_to && !runs.iter().any(|run| run.contains(sequence)));
+                        let settled = ledger.confirm(&confirm(up_to, &runs));
+                        assert_eq!(settled, (before - open.len()) as u64, "seed {seed}");
+                    }
+                    1 => {
+                        let sequence = 1 + below(last + 3);
+                        let refused = ledger.settle(sequence).map(|sent| (sent.receiver, sent.correlation));
+                        let expected = open.remove(&sequence).map(|(receiver, ask, _)| (receiver, ask));
+                        assert_eq!(refused, expected, "seed {seed}, {sequence}");
+                    }
+                    step => {
+                        last += 1;
+                        if step == 2 {
+                            receiver = below(3);
+                        }
+                        let correlation = if below(12) == 0 { last } else { 0 };
+                        let length = below(500) as usize;
+                        let message = Sent {
+                            sequence: last,
+                            receiver,
+                            sender: None,
+                            type_name: "Test",
+                            correlation,
+                        };
+                        ledger.push(message, length);
+                        open.insert(last, (receiver, correlation, length));
+                    }
+                }
+                let bytes = open.values().map(|(_, _, length)| length).sum();
+                assert_eq!(
+                    (ledger.under_way(), ledger.bytes()),
+                    (open.len() as u64, bytes),
+                    "seed {seed}"
+                );
+            }
+            let of = |sent: Sent<u64>| (sent.sequence, sent.receiver, sent.correlation);
+            let left: Vec<_> = ledger.take_all().into_iter().map(of).collect();
+            let expected: Vec<_> = open
+                .into_iter()
+                .map(|(sequence, (to, ask, _))| (sequence, to, ask))
+                .collect();
+            assert_eq!(left, expected, "seed {seed}");
+            assert!(ledger.runs.is_empty());
+        }
+    }
+
+    #[test]
+    fn r8_of_messages_that_are_alike_it_is_kept_once_what_they_are() {
+        let mut ledger = Ledger::default();
+        (1..=10_000).for_each(|sequence| ledger.push(sent(sequence), 10));
+        assert_eq!(ledger.runs.len(), 1);
+        ledger.confirm(&confirm(10_000, &[]));
+        assert!(ledger.runs.is_empty());
+    }
 }

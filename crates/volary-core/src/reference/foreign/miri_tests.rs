@@ -131,3 +131,95 @@ fn miri_stand_ins_and_every_end_of_an_ask_elsewhere() {
         system.stop().await.unwrap();
     });
 }
+
+/// How many were said to have left, in how many words.
+#[derive(Default)]
+struct Words {
+    said: AtomicU64,
+    words: AtomicU64,
+}
+
+impl Received for Words {
+    fn received(&self, ticket: u64) {
+        self.all_received(&[ticket]);
+    }
+    fn all_received(&self, tickets: &[u64]) {
+        assert!(tickets.is_sorted(), "in the order of the mailbox");
+        self.said.fetch_add(tickets.len() as u64, SeqCst);
+        self.words.fetch_add(1, SeqCst);
+    }
+}
+
+struct Number(u64);
+impl Message for Number {
+    type Reply = ();
+    type Rejection = Infallible;
+}
+
+/// Looks, while it handles a message, how many were said to have left.
+struct Looker {
+    words: Arc<Words>,
+    seen: Arc<Mutex<Vec<(u64, u64)>>>,
+}
+impl Actor for Looker {
+    fn messages(list: &mut MessageList<Self>) {
+        list.add::<Number>();
+    }
+}
+impl SyncHandler<Number> for Looker {
+    fn handle(&mut self, number: Number, _: &mut Context<Self>) -> Result<(), Failure> {
+        self.seen.lock().push((number.0, self.words.said.load(SeqCst)));
+        assert_ne!(number.0, 25, "a crash in the middle of a turn");
+        Ok(())
+    }
+}
+
+/// What a few messages have left their mailbox is said at once, the last of them before it is handled, and none later than
+/// with the sixteenth.
+#[test]
+fn miri_r8_what_is_taken_is_said_of_a_few_at_once() {
+    let env = SeededEnv::new(5);
+    env.block_on(async {
+        let system = ActorSystem::builder("near").environment(env.clone());
+        let system = system.settings(|s| s.log_config(false)).start().await.unwrap();
+        let words = Arc::new(Words::default());
+        let seen: Arc<Mutex<Vec<(u64, u64)>>> = Arc::default();
+        let looker = {
+            let (words, seen) = (words.clone(), seen.clone());
+            let make = move || Looker {
+                words: words.clone(),
+                seen: seen.clone(),
+            };
+            system.spawn(make).await.unwrap()
+        };
+        let receipts = Receipts::new(words.clone());
+        let count = 60;
+        for number in 1..=count {
+            Arrival::new(&system)
+                .receipt(receipts.next(number))
+                .deliver(|| looker.tell(Number(number)).unwrap());
+        }
+        assert_eq!(words.said.load(SeqCst), 0, "nothing was taken yet");
+        looker.ask(Number(0)).await.unwrap();
+        assert_eq!(words.said.load(SeqCst), count);
+        assert_eq!(seen.lock().len() as u64, count + 1);
+        for (number, said) in seen.lock().iter().filter(|(number, _)| *number > 0) {
+            assert!(number - said < 16, "{said} were said when {number} was handled");
+        }
+        assert!(
+            words.words.load(SeqCst) <= count / 4,
+            "in {} words",
+            words.words.load(SeqCst)
+        );
+        // One alone is said before it is handled.
+        let alone = count + 1;
+        Arrival::new(&system)
+            .receipt(receipts.next(alone))
+            .deliver(|| looker.tell(Number(alone)).unwrap());
+        let echo = system.spawn(|| Echo).await.unwrap();
+        while *seen.lock().last().unwrap() != (alone, alone) {
+            echo.ask(Query(Box::new(0))).await.unwrap(); // it has a turn meanwhile
+        }
+        system.stop().await.unwrap();
+    });
+}
