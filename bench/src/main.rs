@@ -22,6 +22,7 @@ mod suite;
 mod svg;
 mod table;
 mod tally;
+mod touch;
 mod workloads;
 
 use std::process::{Command, ExitCode};
@@ -32,6 +33,7 @@ const USAGE: &str = "\
 usage: volary-bench run WORKLOAD CONTENDER [--quick]
        volary-bench serve WORKLOAD CONTENDER      (the second process of `run`)
        volary-bench all [--quick] [--rounds N] [--peers A,B] [--no-foreign] [--json FILE] [--svg FILE] [WORKLOAD…]
+       volary-bench touch                         (the machine's memory, before what needs much of it)
        volary-bench list";
 
 fn main() -> ExitCode {
@@ -40,6 +42,10 @@ fn main() -> ExitCode {
         Some((verb, rest)) if verb == "run" => run_one(rest),
         Some((verb, [workload, peer])) if verb == "serve" => serve(workload, peer),
         Some((verb, rest)) if verb == "all" => run_all(rest),
+        Some((verb, [])) if verb == "touch" => {
+            touch::touch();
+            Ok(())
+        }
         Some((verb, [])) if verb == "list" => {
             list();
             Ok(())

@@ -108,6 +108,7 @@ pub fn run(options: &Options, foreign: &[Foreign]) -> Vec<Cell> {
                 cell.peer
             );
             let programs = foreign.iter().filter(|peer| peer.offers(cell.workload.name));
+            crate::touch::before(cell.workload.name);
             let measured = match { programs }.find(|peer| peer.name() == cell.peer) {
                 Some(peer) => record(peer.command(cell.workload, options.quick)),
                 None => spawn(cell.workload.name, cell.peer, options.quick, cell.rate),

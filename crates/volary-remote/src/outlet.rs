@@ -67,9 +67,9 @@ impl Drop for Writing {
 impl Outlet for PeerOutlet {
     fn send(&self, parcel: &mut Parcel<'_>) -> Result<(), Undeliverable> {
         let way = &*self.way;
-        let shared = &way.shared;
+        let language = &*way.language;
         let _writing = Writing::begin().ok_or(Undeliverable::Unsendable)?;
-        let Some(entry) = shared.registry.entry_of(parcel.message_type()) else {
+        let Some(entry) = language.registry.entry_of(parcel.message_type()) else {
             let message = parcel.type_name();
             tracing::error!(message, to = %self.address, "not registered, so it cannot be sent to another node");
             return Err(Undeliverable::Unsendable);
@@ -81,10 +81,10 @@ impl Outlet for PeerOutlet {
             address: &self.address,
             place: self.place,
             number: &self.number,
-            sender: Some(&|| sender.and_then(|id| shared.address_of(id))),
+            sender: Some(&|| sender.and_then(|id| language.address_of(id))),
             metadata: metadata(parcel),
         };
-        let (wake, connected) = Resolving::within(&shared.resolver, || {
+        let (wake, connected) = Resolving::within(&language.resolver, || {
             let mut outbound = way.outbound_soon();
             if self.generation != way.generation.load(Acquire) {
                 return Err(Undeliverable::Gone);

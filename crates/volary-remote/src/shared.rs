@@ -1,6 +1,7 @@
 //! What all associations of a node share: the peers, the connections to them, and who may call.
 
 mod ending;
+mod language;
 mod relief;
 mod reports;
 
@@ -12,9 +13,11 @@ use std::time::{Duration, UNIX_EPOCH};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use volary_core::foreign::{Abroad, StandIn};
-use volary_core::{ActorId, ActorSystem, Address, AnyRef, Resolver};
+use volary_core::{ActorSystem, Address, AnyRef};
 use volary_wire::Registry;
 use volary_wire::native::RefuseReason;
+
+pub(crate) use language::Language;
 
 use crate::compression::Compression;
 use crate::error::RemoteStartError;
@@ -28,15 +31,13 @@ use crate::trust::{PeerIdentity, Trust, is_loopback};
 
 /// What all associations of a node share.
 pub(crate) struct Shared {
-    pub(crate) system: ActorSystem,
-    pub(crate) registry: Registry,
+    pub(crate) language: Arc<Language>,
     pub(crate) options: RemoteOptions,
     pub(crate) transport: Box<dyn Transport>,
     pub(crate) cluster: String,
     /// `host:port`, as others know it.
     pub(crate) node: String,
     pub(crate) incarnation: u64,
-    pub(crate) resolver: Arc<dyn Resolver>,
     pub(crate) trust: Trust,
     compressions: Option<Vec<Compression>>,
     here: Address,
@@ -87,13 +88,16 @@ impl Shared {
         let system = with.system.clone();
         let since = system.world().wall().duration_since(UNIX_EPOCH).unwrap_or_default();
         let shared = Arc::new_cyclic(|this| Shared {
-            registry: with.registry,
+            language: Arc::new(Language {
+                registry: with.registry,
+                resolver: Arc::new(system.clone()),
+                system: with.system,
+            }),
             options: with.options,
             transport: with.transport,
             cluster: with.cluster,
             node: with.node,
             incarnation: incarnation(since, system.world().random()),
-            resolver: Arc::new(system.clone()),
             trust: with.trust,
             compressions: with.compressions,
             here: with.here,
@@ -112,7 +116,6 @@ impl Shared {
             stopping: AtomicBool::new(false),
             closing: Closing::default(),
             said: Mutex::default(),
-            system: with.system,
         });
         let reach = Reach(Arc::downgrade(&shared), shared.relief.clone());
         if !system.set_abroad(Arc::new(reach)) {
@@ -131,14 +134,6 @@ impl Shared {
 
     pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.load(Acquire)
-    }
-
-    /// The address of a local actor, as others know it.
-    pub(crate) fn address_of(&self, id: ActorId) -> Option<String> {
-        let path = self.system.path_of(id)?;
-        let address = Address::local(self.system.name(), path).ok()?;
-        let address = self.resolver.outside_address(&address.with_uid(id.uid()));
-        Some(address.to_string())
     }
 
     /// The actor here that an address of this node leads to.

@@ -13,6 +13,7 @@ use common::stubborn::{Quick, Stubborn, Stubborns, Think};
 use common::*;
 use parking_lot::Mutex;
 use volary::prelude::*;
+use volary_remote::RemoteOptions;
 
 /// Two nodes, and of the second a desk and one that is stubborn, as the first sees them.
 struct Two {
@@ -138,6 +139,40 @@ async fn r3_what_was_told_leaves_although_the_handler_that_told_it_does_not_end(
         eventually("the note arrives", || other.log.len() == round).await;
         go_on.send(()).unwrap();
         soon("the end", told).await.unwrap();
+    }
+    stop(one, other).await;
+}
+
+/// What was taken out of its mailbox takes no share of it any more, although what follows it there takes long.
+#[tokio::test(flavor = "multi_thread", worker_threads = 6)]
+async fn r3_who_was_answered_may_send_the_next_although_the_actor_is_busy_with_others() {
+    let options = RemoteOptions::new().receiver_share(1);
+    let one = Node::start("one", builder().message::<Think>().message::<Quick>()).await;
+    let other = Node::start("other", builder().kind::<Stubborn>().options(options)).await;
+    let stubborns = Stubborns::new();
+    let near = stubborns.spawn(&other, "stubborn").await;
+    let far: ActorRef<Stubborn> = one.remote.actor(&other.address("stubborn")).unwrap();
+    for _ in 0..20 {
+        // While it thinks about one of its own node, an ask of the other comes, and behind it another to think about.
+        near.tell(Think).unwrap();
+        stubborns.begin().await;
+        let asking = tokio::spawn({
+            let far = far.clone();
+            async move { far.ask(Quick).timeout(PATIENCE).await }
+        });
+        eventually("the ask is there", || near.mailbox_len() == 1).await;
+        near.tell(Think).unwrap();
+        stubborns.go_on();
+        assert_eq!(soon("an answer", asking).await.unwrap().unwrap(), 2);
+        stubborns.begin().await;
+        far.tell(Quick).unwrap();
+        eventually("the next is there", || {
+            near.mailbox_len() == 1 || reading(&one).busy > 0
+        })
+        .await;
+        stubborns.go_on();
+        eventually("both were taken", || reading(&one).under_way == 0).await;
+        assert_eq!(reading(&one).busy, 0);
     }
     stop(one, other).await;
 }

@@ -88,9 +88,9 @@ pub(crate) fn start_turn(cell: &Header, host: &Host, look: impl FnOnce(Phase)) -
 
 #[inline]
 fn leave(host: &Host, (ambient, surroundings): (Ambient, Surroundings)) {
-    host.taken.say();
     host.set_ambient(ambient);
     host.swap_surroundings(surroundings);
+    host.taken.say(); // of a turn that panicked
 }
 
 #[inline]
@@ -218,6 +218,8 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
             mail.left = mail.left.min(u32::from(mail.handled == 0));
             mail.read_slowly(cell, host)
         };
+        // While it is ours: who hears of it may look who is running.
+        host.taken.say();
         if cell.log.reader_is_guarded() && !matches!(pause, Pause::Gone) {
             // One that has only used up its budget comes again at once.
             let busy = matches!(pause, Pause::Budget) && state & SLOW == 0;
@@ -355,6 +357,7 @@ impl Mail {
                         cell.made_room(true);
                     }
                     if !matches!(step, Step::Done) {
+                        host.taken.say(); // before anybody hears that it has ended
                         return match lifecycle::after_step(cell, host, step) {
                             Alive::Yes => Pause::Look,
                             Alive::No => Pause::Gone,

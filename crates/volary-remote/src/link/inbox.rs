@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
-use volary_core::foreign::Received;
+use volary_core::foreign::{Receipt, Receipts, Received};
 
 use super::Link;
 use crate::peer::{Apart, Settled};
@@ -18,6 +18,11 @@ const WORTH_SAYING: u64 = 64;
 const NUMBER_BITS: u32 = 46;
 pub(crate) const UNIT: usize = 256;
 const MOST_UNITS: u64 = (1 << (64 - NUMBER_BITS)) - 1;
+
+/// A message that takes more than this is said to have left at once, since its room is missed; and so is every one, if an
+/// actor may have so few waiting that those which have left and were not said to would matter.
+const MISSED_UNITS: u64 = 4;
+const FEW_WAITING: u64 = 256;
 
 /// The highest number that a message may have. A million messages a second for two years come to that.
 pub(super) const LAST_NUMBER: u64 = (1 << NUMBER_BITS) - 1;
@@ -66,10 +71,15 @@ impl Inbox {
         })
     }
 
-    /// The ticket of the message of this number and length; `None` if too many wait already, or too much. For one
+    /// The receipt of the message of this number and length; `None` if too many wait already, or too much. For one
     /// reader at a time.
     #[inline]
-    pub(super) fn admit(&self, sequence: u64, length: usize) -> Option<u64> {
+    pub(super) fn admit(&self, receipts: &Receipts, sequence: u64, mut length: usize) -> Option<Receipt> {
+        // Memory that is needed for receipts counts: a peer that has a name of its own for every message would have it for
+        // nothing.
+        if receipts.is_spent() {
+            length += UNIT;
+        }
         let peer = &self.link.peer;
         let (admitted, left) = &*self.admitted;
         let number = admitted.load(Relaxed);
@@ -85,7 +95,9 @@ impl Inbox {
             return None;
         }
         admitted.store(number + 1, Relaxed);
-        Some(units << NUMBER_BITS | sequence)
+        let receipt = receipts.next(units << NUMBER_BITS | sequence);
+        let is_missed = units > MISSED_UNITS || share < FEW_WAITING;
+        Some(if is_missed { receipt.promptly() } else { receipt })
     }
 
     /// There is no room, unless some is to be given back.

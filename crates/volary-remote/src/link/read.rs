@@ -19,6 +19,7 @@ use super::inbox::Inbox;
 use super::until::{Closing, give_way};
 use crate::compression::Stretch;
 use crate::operations::{forbid, heard, serve};
+use crate::peer::Inflow;
 use crate::trust::Right;
 use deliver::Receiver;
 
@@ -108,6 +109,15 @@ enum Handled {
     Goodbye,
 }
 
+/// Whoever reads has nothing more to read when this is dropped.
+struct Resting<'a>(&'a Inflow);
+
+impl Drop for Resting<'_> {
+    fn drop(&mut self) {
+        self.0.rest();
+    }
+}
+
 /// An address that the peer called by a number.
 struct Place {
     address: Option<Address>,
@@ -156,6 +166,7 @@ impl Inbound {
     fn handle_in_turn(&mut self) -> Result<Handled, String> {
         let peer = self.link.peer.clone();
         let _turn = peer.reading.lock();
+        let resting = Resting(&peer.inflow);
         if self.link.closing().is_closed() {
             return Ok(Handled::Closed);
         }
@@ -164,8 +175,8 @@ impl Inbound {
         }
         let handled = Resolving::within(&peer.shared.resolver, || self.handle_all());
         self.pass_on_asked();
-        if !matches!(handled, Ok(Handled::Some)) {
-            peer.inflow.rest();
+        if matches!(handled, Ok(Handled::Some)) {
+            std::mem::forget(resting); // there is more to read
         }
         handled
     }

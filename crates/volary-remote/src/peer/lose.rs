@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bytes::BytesMut;
 use volary_core::foreign::PendingReply;
 use volary_core::{ActorId, DeadReason};
 use volary_wire::native::{Capabilities, Capability, Frame, FrameDecoder, FrameKind, Limits};
@@ -107,6 +108,9 @@ impl Outbound {
         self.closed = true;
         let lost = self.give_up(DeadReason::Unreachable);
         self.connected = false;
+        // Whoever has a reference to somebody there may keep it for long.
+        (self.first, self.ready) = (BytesMut::new(), BytesMut::new());
+        self.names = Names::new();
         lost
     }
 

@@ -32,7 +32,7 @@ use volary_wire::native::{Capabilities, Frame};
 pub(crate) use apart::Apart;
 pub(crate) use batch::Batch;
 pub(crate) use called::Called;
-use inflow::Inflow;
+pub(crate) use inflow::Inflow;
 pub(crate) use known::{Known, Watched};
 use lives::Lives;
 pub(crate) use lost::Lost;
@@ -51,6 +51,7 @@ use crate::outlet::PeerOutlet;
 use crate::shared::Shared;
 
 pub(crate) struct Peer {
+    pub(crate) shared: Arc<Shared>,
     pub(crate) way: Arc<Way>,
     /// `host:port`.
     pub(crate) node: String,
@@ -103,7 +104,8 @@ impl Peer {
             compression: Mutex::new(None),
             capabilities: Mutex::default(),
             why_not: Mutex::default(),
-            way: Way::new(shared),
+            way: Way::new(&shared),
+            shared,
             node,
         }
     }

@@ -10,13 +10,13 @@ use tokio::sync::Notify;
 
 use super::reading::Counters;
 use super::{Outbound, Peer};
-use crate::shared::Shared;
+use crate::shared::{Language, Shared};
 
 /// How often a sender looks whether the way is free before it waits to be called.
-const PATIENCE: u32 = 64;
+const PATIENCE: u32 = 8;
 
 pub(crate) struct Way {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) language: Arc<Language>,
     pub(crate) outbound: Mutex<Outbound>,
     /// How often all that was known here was forgotten; changes under the locks of `outbound` and `known`.
     pub(crate) generation: AtomicU64,
@@ -28,14 +28,14 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    pub(super) fn new(shared: Arc<Shared>) -> Arc<Self> {
+    pub(super) fn new(shared: &Shared) -> Arc<Self> {
         Arc::new(Way {
             outbound: Mutex::new(Outbound::new(&shared.options)),
             generation: AtomicU64::new(0),
             counters: Counters::default(),
             to_write: Notify::new(),
             look: Notify::new(),
-            shared,
+            language: shared.language.clone(),
         })
     }
 

@@ -150,6 +150,9 @@ impl Received for Words {
     }
 }
 
+/// Stops whoever handles it.
+const END: u64 = 1_000;
+
 struct Number(u64);
 impl Message for Number {
     type Reply = ();
@@ -165,9 +168,17 @@ impl Actor for Looker {
     fn messages(list: &mut MessageList<Self>) {
         list.add::<Number>();
     }
+    async fn stopping(&mut self, _: &mut Context<Self>) -> Result<(), Fault> {
+        self.seen.lock().push((END, self.words.said.load(SeqCst)));
+        Ok(())
+    }
 }
 impl SyncHandler<Number> for Looker {
-    fn handle(&mut self, number: Number, _: &mut Context<Self>) -> Result<(), Failure> {
+    fn handle(&mut self, number: Number, ctx: &mut Context<Self>) -> Result<(), Failure> {
+        if number.0 == END {
+            ctx.stop();
+            return Ok(());
+        }
         self.seen.lock().push((number.0, self.words.said.load(SeqCst)));
         assert_ne!(number.0, 25, "a crash in the middle of a turn");
         Ok(())
@@ -184,11 +195,15 @@ fn miri_r8_what_is_taken_is_said_of_a_few_at_once() {
         let system = system.settings(|s| s.log_config(false)).start().await.unwrap();
         let words = Arc::new(Words::default());
         let seen: Arc<Mutex<Vec<(u64, u64)>>> = Arc::default();
+        let made: Arc<Mutex<Vec<u64>>> = Arc::default();
         let looker = {
-            let (words, seen) = (words.clone(), seen.clone());
-            let make = move || Looker {
-                words: words.clone(),
-                seen: seen.clone(),
+            let (words, seen, made) = (words.clone(), seen.clone(), made.clone());
+            let make = move || {
+                made.lock().push(words.said.load(SeqCst));
+                Looker {
+                    words: words.clone(),
+                    seen: seen.clone(),
+                }
             };
             system.spawn(make).await.unwrap()
         };
@@ -203,6 +218,11 @@ fn miri_r8_what_is_taken_is_said_of_a_few_at_once() {
         looker.ask(Number(0)).await.unwrap();
         assert_eq!(words.said.load(SeqCst), count);
         assert_eq!(seen.lock().len() as u64, count + 1);
+        assert_eq!(
+            *made.lock(),
+            [0, 25],
+            "all was said when the one that crashed was made again"
+        );
         for (number, said) in seen.lock().iter().filter(|(number, _)| *number > 0) {
             assert!(number - said < 16, "{said} were said when {number} was handled");
         }
@@ -212,14 +232,34 @@ fn miri_r8_what_is_taken_is_said_of_a_few_at_once() {
             words.words.load(SeqCst)
         );
         // One alone is said before it is handled.
+        let tell = |receipt, number| {
+            Arrival::new(&system)
+                .receipt(receipt)
+                .deliver(|| looker.tell(Number(number)))
+        };
         let alone = count + 1;
-        Arrival::new(&system)
-            .receipt(receipts.next(alone))
-            .deliver(|| looker.tell(Number(alone)).unwrap());
+        tell(receipts.next(alone), alone).unwrap();
         let echo = system.spawn(|| Echo).await.unwrap();
         while *seen.lock().last().unwrap() != (alone, alone) {
             echo.ask(Query(Box::new(0))).await.unwrap(); // it has a turn meanwhile
         }
+        // And so are those that may not wait.
+        for number in alone + 1..=alone + 5 {
+            tell(receipts.next(number).promptly(), number).unwrap();
+        }
+        looker.ask(Number(0)).await.unwrap();
+        let prompt = seen
+            .lock()
+            .iter()
+            .filter(|(number, said)| *number > alone && number == said)
+            .count();
+        assert_eq!(prompt, 5);
+        // Before anybody hears that the actor ends, all that it has taken was said.
+        (0..3).for_each(|number| tell(receipts.next(alone + 6 + number), number).unwrap());
+        looker.tell(Number(END)).unwrap();
+        looker.tell(Number(0)).unwrap();
+        looker.terminated().await;
+        assert_eq!(*seen.lock().last().unwrap(), (END, alone + 8));
         system.stop().await.unwrap();
     });
 }

@@ -25,10 +25,10 @@ use std::sync::atomic::{AtomicU32, Ordering::*, fence};
 /// }
 /// ```
 pub trait Received: Send + Sync + 'static {
-    /// The message of this ticket has left its mailbox: it is being handled, or never will be. Must be quick.
+    /// The message of this ticket has left its mailbox: it is being handled, was a moment ago, or never will be. Must be quick.
     fn received(&self, ticket: u64);
 
-    /// The same for several, which were handled one after the other: what is done for each of them may be done once.
+    /// The same for several, which were taken one after the other: what is done for each of them may be done once.
     ///
     /// ```
     /// # use std::sync::atomic::{AtomicUsize, Ordering};
@@ -55,6 +55,10 @@ const BYTES: usize = 256;
 const LINES: usize = (BYTES - HEAD) / size_of::<u64>();
 /// How many receipts are dropped at once, at most.
 pub(crate) const AT_ONCE: usize = 16;
+/// Set in the address of one that is said as soon as its message is taken. Lines are aligned; the bits below are for whoever
+/// keeps a receipt as a word.
+const PROMPT: usize = 0b100;
+const _: () = assert!(align_of::<Line>() > PROMPT);
 /// An office and a count, up to the next word.
 const HEAD: usize = size_of::<Arc<dyn Received>>() + size_of::<u64>();
 
@@ -99,7 +103,25 @@ impl Receipt {
         Receipts::new(office).next(ticket)
     }
 
-    /// As one word, aligned to eight.
+    /// The same, to be said as soon as its message is taken. Others may be said a few at a time, while more mail is waiting
+    /// behind them: the last of those after it was handled, if the next handler takes long.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use volary_core::foreign::{Receipt, Received};
+    /// fn ticket(office: Arc<dyn Received>) -> Receipt { Receipt::new(office, 42).promptly() }
+    /// ```
+    #[inline]
+    pub fn promptly(self) -> Self {
+        Receipt(self.into_line().map_addr(|address| address | PROMPT))
+    }
+
+    #[inline]
+    pub(crate) fn is_prompt(&self) -> bool {
+        self.0.addr().get() & PROMPT != 0
+    }
+
+    /// As one word, of which the two lowest bits are clear.
     #[inline]
     pub(crate) fn into_line(self) -> NonNull<Line> {
         std::mem::ManuallyDrop::new(self).0
@@ -123,14 +145,16 @@ impl Receipt {
         for of_office in lines.chunk_by(|one, next| std::ptr::addr_eq(office(one), office(next))) {
             for (ticket, line) in tickets.iter_mut().zip(of_office) {
                 // SAFETY: as above.
-                *ticket = unsafe { line.as_ref().ticket() };
+                *ticket = unsafe { Line::ticket(*line) };
             }
             let tickets = &tickets[..of_office.len()];
             // SAFETY: as above; the pad keeps its office until its last line is struck out.
             let _ = crate::dispatch::contain(|| unsafe { &*office(&of_office[0]) }.all_received(tickets));
             for of_pad in of_office.chunk_by(|one, next| Pad::of(*one) == Pad::of(*next)) {
+                // With the last line the office may go, which is anybody's.
                 // SAFETY: the lines are the caller's, and each is struck out once.
-                unsafe { Pad::strike_out(Pad::of(of_pad[0]), of_pad.len() as u32) };
+                let _ =
+                    crate::dispatch::contain(|| unsafe { Pad::strike_out(Pad::of(of_pad[0]), of_pad.len() as u32) });
             }
         }
     }
@@ -140,9 +164,10 @@ impl Line {
     /// # Safety
     /// It is open.
     #[inline]
-    unsafe fn ticket(&self) -> u64 {
+    unsafe fn ticket(line: NonNull<Self>) -> u64 {
+        let line = line.as_ptr().map_addr(|address| address & !PROMPT);
         // SAFETY: the line of a receipt was written before there was one, and is not written again while there is.
-        unsafe { *self.0.get() }
+        unsafe { *(*line).0.get() }
     }
 }
 
@@ -151,7 +176,7 @@ impl Drop for Receipt {
     fn drop(&mut self) {
         let pad = Pad::of(self.0);
         // SAFETY: the line is open, so the pad is there.
-        let ticket = unsafe { self.0.as_ref().ticket() };
+        let ticket = unsafe { Line::ticket(self.0) };
         // SAFETY: as above.
         let office = unsafe { &*pad.as_ref().office };
         let _ = crate::dispatch::contain(|| office.received(ticket));
@@ -163,7 +188,7 @@ impl Drop for Receipt {
 impl fmt::Debug for Receipt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // SAFETY: the line of a receipt is open.
-        write!(f, "Receipt({})", unsafe { self.0.as_ref().ticket() })
+        write!(f, "Receipt({})", unsafe { Line::ticket(self.0) })
     }
 }
 

@@ -23,6 +23,7 @@ impl Taken {
     /// One more was taken. If nothing is known to follow it is said at once, with those before it.
     #[inline]
     pub(crate) fn put(&self, receipt: Receipt, is_followed: bool) {
+        let is_followed = is_followed && !receipt.is_prompt();
         let count = self.count.get();
         self.lines[count].set(receipt.into_line());
         self.count.set(count + 1);

@@ -11,7 +11,7 @@ use volary_wire::native::{Envelope, Frame, Metadata, Name, Outcome, Reply, Told}
 use volary_wire::{DeliverError, Route};
 
 use super::super::answers::Question;
-use super::super::inbox::{Delivering, Inbox, LAST_NUMBER, UNIT};
+use super::super::inbox::{Delivering, Inbox, LAST_NUMBER};
 use super::{FEW_INBOXES, Inbound};
 use crate::trust::Right;
 
@@ -28,14 +28,10 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    /// A receipt for the message of this number and length; `None` if too many wait already, or too much. Memory that is
-    /// needed for receipts counts: a peer that has a name of its own for every message would have it for nothing.
+    /// A receipt for the message of this number and length; `None` if too many wait already, or too much.
     #[inline]
-    fn admit(&self, sequence: u64, mut length: usize) -> Option<Receipt> {
-        if self.receipts.is_spent() {
-            length += UNIT;
-        }
-        Some(self.receipts.next(self.inbox.admit(sequence, length)?))
+    fn admit(&self, sequence: u64, length: usize) -> Option<Receipt> {
+        self.inbox.admit(&self.receipts, sequence, length)
     }
 }
 
