@@ -21,6 +21,8 @@ fn workers(workload: &str) -> usize {
         "io-handler" | "io-handler/timer" => 1,
         // Where one waits for the other, they wait least on one thread.
         "tell/bounded" => 1,
+        // Messages that cross between cores cost more than a second core gains; in `fan-in` two thirds of the rate.
+        "tell" | "tell/telemetry" | "fan-in" => 1,
         _ => 2,
     }
 }

@@ -9,7 +9,16 @@ use std::process::{Command, Stdio};
 const BYTES: usize = 1 << 30;
 
 /// Workloads in which memory that was not touched before is a large part of the time.
-const LARGE: [&str; 6] = ["fan-in", "spawn", "skynet", "suspended", "timers", "passivation"];
+const LARGE: [&str; 8] = [
+    "tell",
+    "tell/telemetry",
+    "fan-in",
+    "spawn",
+    "skynet",
+    "suspended",
+    "timers",
+    "passivation",
+];
 
 /// What the process of its own does.
 pub fn touch() {
