@@ -146,7 +146,12 @@ async fn r3_what_was_told_leaves_although_the_handler_that_told_it_does_not_end(
 /// What was taken out of its mailbox takes no share of it any more, although what follows it there takes long.
 #[tokio::test(flavor = "multi_thread", worker_threads = 6)]
 async fn r3_who_was_answered_may_send_the_next_although_the_actor_is_busy_with_others() {
-    let options = RemoteOptions::new().receiver_share(1);
+    for options in [RemoteOptions::new().receiver_share(1), RemoteOptions::new()] {
+        answered_and_sent_again(options).await;
+    }
+}
+
+async fn answered_and_sent_again(options: RemoteOptions) {
     let one = Node::start("one", builder().message::<Think>().message::<Quick>()).await;
     let other = Node::start("other", builder().kind::<Stubborn>().options(options)).await;
     let stubborns = Stubborns::new();
@@ -165,6 +170,7 @@ async fn r3_who_was_answered_may_send_the_next_although_the_actor_is_busy_with_o
         stubborns.go_on();
         assert_eq!(soon("an answer", asking).await.unwrap().unwrap(), 2);
         stubborns.begin().await;
+        eventually("what was answered is confirmed", || reading(&one).under_way == 0).await;
         far.tell(Quick).unwrap();
         eventually("the next is there", || {
             near.mailbox_len() == 1 || reading(&one).busy > 0

@@ -50,14 +50,15 @@ pub(crate) fn run_turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
     let before = enter(&here, host);
     // User code is contained where it is called. Should a panic get here nevertheless, it costs the
     // actor, which is still ours, and not the worker.
-    let end = contain(|| turn(here, host, budget)).unwrap_or_else(|fault| survive(&here, &fault));
+    let end = contain(|| turn(here, host, budget)).unwrap_or_else(|fault| survive(&here, host, &fault));
     leave(host, before);
     end
 }
 
 /// A panic came out of the turn itself. An actor that has ended is kept until the turn is over.
 #[cold]
-fn survive(cell: &Header, fault: &Fault) -> TurnEnd {
+fn survive(cell: &Header, host: &Host, fault: &Fault) -> TurnEnd {
+    host.taken.say();
     cell.system().report_hook_fault(cell, "turn", fault);
     if cell.state.has(DEAD) {
         return TurnEnd::Gone;
@@ -81,7 +82,7 @@ pub(crate) fn start_turn(cell: &Header, host: &Host, look: impl FnOnce(Phase)) -
             turn(unsafe { Here::new(cell) }, host, START_BUDGET)
         }
     });
-    let end = end.unwrap_or_else(|fault| survive(cell, &fault));
+    let end = end.unwrap_or_else(|fault| survive(cell, host, &fault));
     leave(host, before);
     end
 }
@@ -90,7 +91,6 @@ pub(crate) fn start_turn(cell: &Header, host: &Host, look: impl FnOnce(Phase)) -
 fn leave(host: &Host, (ambient, surroundings): (Ambient, Surroundings)) {
     host.set_ambient(ambient);
     host.swap_surroundings(surroundings);
-    host.taken.say(); // of a turn that panicked
 }
 
 #[inline]

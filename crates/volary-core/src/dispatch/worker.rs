@@ -48,6 +48,13 @@ const SEARCH_ROUNDS: u32 = 3;
 #[cfg(any(volary_loom, volary_shuttle))]
 const SEARCH_ROUNDS: u32 = 1;
 
+/// How often a worker looks for an answer that another thread is about to give, before it sleeps: some microseconds, which is
+/// less than to be woken takes.
+#[cfg(not(any(volary_loom, volary_shuttle)))]
+const LINGER: u32 = 200;
+#[cfg(any(volary_loom, volary_shuttle))]
+const LINGER: u32 = 0;
+
 /// The worker's own, touched only on the thread that polls it.
 pub(crate) struct Local {
     pub(crate) pool: Arc<Pool>,
@@ -61,6 +68,8 @@ pub(crate) struct Local {
     looked_after: Cell<Moment>,
     searching: Cell<bool>,
     sleeping: Cell<bool>,
+    /// One of its actors has asked another that has a thread of its own.
+    expects: Cell<bool>,
     /// The last turn ended with its budget, not its mail.
     yielded: Cell<bool>,
     /// What was seen in each neighbour's last-in slot during the previous round of searching.
@@ -88,6 +97,7 @@ impl Worker {
                 looked_after: Cell::new(Moment::ZERO),
                 searching: Cell::new(false),
                 sleeping: Cell::new(false),
+                expects: Cell::new(false),
                 yielded: Cell::new(false),
                 suspects,
             },
@@ -299,7 +309,20 @@ impl Local {
                 std::hint::spin_loop();
             }
         }
+        if self.expects.replace(false) {
+            for _ in 0..LINGER {
+                if self.pool.has_work(self.index) {
+                    return self.next().or_else(|| self.steal());
+                }
+                std::hint::spin_loop();
+            }
+        }
         None
+    }
+
+    /// An actor here waits for one that another thread runs, and is awake.
+    pub(crate) fn expect(&self) {
+        self.expects.set(true);
     }
 
     fn steal(&self) -> Option<Ready> {

@@ -393,6 +393,9 @@ fn start(target: &CellRef, budget: u32) {
     });
     if ran != Some(true) && target.state.mail() {
         target.schedule();
+        if system.has_own_thread(target.dispatcher) {
+            Host::with(|host| host.worker().map(|worker| worker.expect()));
+        }
     }
 }
 

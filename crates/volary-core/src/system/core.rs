@@ -353,6 +353,12 @@ impl SystemCore {
         }
     }
 
+    /// Whether actors of this dispatcher run on threads that no others have.
+    #[inline]
+    pub(crate) fn has_own_thread(&self, dispatcher: u8) -> bool {
+        matches!(dispatcher, BLOCKING | PINNED)
+    }
+
     /// Whether askers and spawners may run actors of this dispatcher where they stand.
     #[inline]
     pub(crate) fn runs_inline(&self, dispatcher: u8, host: &Host) -> bool {

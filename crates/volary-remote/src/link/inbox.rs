@@ -19,8 +19,9 @@ const NUMBER_BITS: u32 = 46;
 pub(crate) const UNIT: usize = 256;
 const MOST_UNITS: u64 = (1 << (64 - NUMBER_BITS)) - 1;
 
-/// A message that takes more than this is said to have left at once, since its room is missed; and so is every one, if an
-/// actor may have so few waiting that those which have left and were not said to would matter.
+/// A message that takes more than this is said to have left at once, since its room is missed; and so is an ask, which should
+/// not be open when it is answered; and every one, if an actor may have so few waiting that those which have left and were
+/// not said to would matter.
 const MISSED_UNITS: u64 = 4;
 const FEW_WAITING: u64 = 256;
 
@@ -74,7 +75,13 @@ impl Inbox {
     /// The receipt of the message of this number and length; `None` if too many wait already, or too much. For one
     /// reader at a time.
     #[inline]
-    pub(super) fn admit(&self, receipts: &Receipts, sequence: u64, mut length: usize) -> Option<Receipt> {
+    pub(super) fn admit(
+        &self,
+        receipts: &Receipts,
+        sequence: u64,
+        mut length: usize,
+        is_asked: bool,
+    ) -> Option<Receipt> {
         // Memory that is needed for receipts counts: a peer that has a name of its own for every message would have it for
         // nothing.
         if receipts.is_spent() {
@@ -96,7 +103,7 @@ impl Inbox {
         }
         admitted.store(number + 1, Relaxed);
         let receipt = receipts.next(units << NUMBER_BITS | sequence);
-        let is_missed = units > MISSED_UNITS || share < FEW_WAITING;
+        let is_missed = is_asked || units > MISSED_UNITS || share < FEW_WAITING;
         Some(if is_missed { receipt.promptly() } else { receipt })
     }
 

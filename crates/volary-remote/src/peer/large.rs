@@ -225,7 +225,7 @@ impl LargeFrames {
 
     /// Forgets what waits; the numbers of transfers go on.
     pub(super) fn clear(&mut self) {
-        self.queue.clear();
+        self.queue = VecDeque::new(); // it may have been long
         self.behind.clear();
         self.unread = 0;
         self.bytes = 0;

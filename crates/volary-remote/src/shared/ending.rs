@@ -51,7 +51,11 @@ impl Shared {
     }
 
     fn close(&self) {
-        let links = std::mem::take(&mut *self.links.lock());
+        // Whoever adopts a connection after this sees that the node stops.
+        let links = {
+            let _turn = self.adopting.lock();
+            std::mem::take(&mut *self.links.lock())
+        };
         links.values().for_each(|link| link.close("this node stops"));
         let peers = {
             let mut peers = self.peers.lock();

@@ -151,10 +151,8 @@ impl Receipt {
             // SAFETY: as above; the pad keeps its office until its last line is struck out.
             let _ = crate::dispatch::contain(|| unsafe { &*office(&of_office[0]) }.all_received(tickets));
             for of_pad in of_office.chunk_by(|one, next| Pad::of(*one) == Pad::of(*next)) {
-                // With the last line the office may go, which is anybody's.
                 // SAFETY: the lines are the caller's, and each is struck out once.
-                let _ =
-                    crate::dispatch::contain(|| unsafe { Pad::strike_out(Pad::of(of_pad[0]), of_pad.len() as u32) });
+                unsafe { Pad::strike_out(Pad::of(of_pad[0]), of_pad.len() as u32) };
             }
         }
     }
@@ -328,7 +326,9 @@ impl Pad {
         }
         fence(Acquire);
         // SAFETY: from a box, and these were the last lines: nobody else has an address of it.
-        drop(unsafe { Box::from_raw(pad.as_ptr()) });
+        let pad = unsafe { Box::from_raw(pad.as_ptr()) };
+        // The office may go with it, which is anybody's.
+        let _ = crate::dispatch::contain(|| drop(pad));
     }
 }
 
@@ -409,6 +409,13 @@ mod tests {
         // SAFETY: once.
         drop(unsafe { Receipt::from_line(receipt.into_line()) });
         assert_eq!((office.seen(), Arc::strong_count(&office)), ((1, 7), 1));
+        let prompt = Receipt::new(office.clone(), 8).promptly();
+        assert_eq!(
+            (format!("{prompt:?}"), prompt.is_prompt()),
+            ("Receipt(8)".to_owned(), true)
+        );
+        drop(prompt);
+        assert_eq!((office.seen(), Arc::strong_count(&office)), ((2, 15), 1));
     }
 
     #[test]

@@ -30,8 +30,8 @@ pub(super) struct Receiver {
 impl Receiver {
     /// A receipt for the message of this number and length; `None` if too many wait already, or too much.
     #[inline]
-    fn admit(&self, sequence: u64, length: usize) -> Option<Receipt> {
-        self.inbox.admit(&self.receipts, sequence, length)
+    fn admit(&self, sequence: u64, length: usize, is_asked: bool) -> Option<Receipt> {
+        self.inbox.admit(&self.receipts, sequence, length, is_asked)
     }
 }
 
@@ -48,7 +48,7 @@ impl Inbound {
         peer.counters.one_received();
         let sequence = told.sequence;
         let delivering = Delivering::begin(&self.link, sequence);
-        let delivered = match receiver.admit(sequence, told.payload.len()) {
+        let delivered = match receiver.admit(sequence, told.payload.len(), false) {
             Some(receipt) => Arrival::new(&peer.shared.system)
                 .receipt(receipt)
                 .from(sender)
@@ -195,7 +195,7 @@ impl Inbound {
         let link = &*self.link;
         let shared = &link.peer.shared;
         let route = self.route(&envelope.type_name, receiver)?;
-        let Some(receipt) = receiver.admit(envelope.sequence, envelope.payload.len()) else {
+        let Some(receipt) = receiver.admit(envelope.sequence, envelope.payload.len(), correlation.is_some()) else {
             return Err(Undelivered::Busy);
         };
         if correlation.is_some() && !link.answers.begin(shared.options.window) {
