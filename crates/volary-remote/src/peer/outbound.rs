@@ -401,4 +401,14 @@ mod tests {
         assert_eq!(outbound.confirm(first + 1, &confirm), Err(Breach::NotSent));
         assert!(outbound.busy(first + 1, 1).is_err());
     }
+
+    #[test]
+    fn r3_a_way_that_is_closed_keeps_no_buffers() {
+        let mut outbound = Outbound::new(&RemoteOptions::new());
+        outbound.connect(Capabilities::all());
+        (0..10_000).for_each(|nonce| outbound.write_in_order(&Frame::Heartbeat { nonce }));
+        assert!(outbound.ready.capacity() > 10_000);
+        outbound.close();
+        assert_eq!((outbound.first.capacity(), outbound.ready.capacity()), (0, 0));
+    }
 }

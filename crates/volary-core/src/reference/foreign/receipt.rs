@@ -424,4 +424,31 @@ mod tests {
         drop(Receipt::new(office.clone(), 13));
         assert_eq!((office.seen(), Arc::strong_count(&office)), ((1, 13), 1));
     }
+
+    /// It may go with the last of its receipts, in the middle of a turn.
+    #[test]
+    fn miri_an_office_that_panics_when_it_goes_harms_nobody() {
+        struct Fragile(Arc<AtomicU64>);
+        impl Received for Fragile {
+            fn received(&self, ticket: u64) {
+                self.0.fetch_add(ticket, SeqCst);
+            }
+        }
+        impl Drop for Fragile {
+            fn drop(&mut self) {
+                panic!("an office may panic as it goes");
+            }
+        }
+        let sum = Arc::new(AtomicU64::new(0));
+        let one = |ticket| Receipt::new(Arc::new(Fragile(sum.clone())), ticket);
+        drop(one(1));
+        let lines = [one(10), one(100)].map(Receipt::into_line);
+        // SAFETY: once each.
+        unsafe { Receipt::drop_lines(&lines) };
+        assert_eq!(
+            sum.load(SeqCst),
+            111,
+            "the second was heard of although the first panicked"
+        );
+    }
 }
