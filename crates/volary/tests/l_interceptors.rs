@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use common::*;
 use volary::prelude::*;
-use volary::{Arriving, Baggage, DeadLetter, DeadReason, Departing, Handled, Interceptor, Outcome, Verdict};
+use volary::{Arriving, Baggage, DeadLetter, DeadReason, Departing, Handled, Interceptor, Outcome, SendError, Verdict};
 
 fn short(name: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name)
@@ -309,6 +309,27 @@ fn l28_a_mailbox_of_ones_own_and_a_stash_pass_through_the_layers_too() {
         actor.ask(Note { number: 2 }).await.unwrap();
         assert_eq!(log.count("own done Note"), 2);
         assert_eq!(log.len(), 4, "a bell is no message: {:?}", log.all());
+        system.stop().await.unwrap();
+    });
+}
+
+#[test]
+fn l28_what_is_sent_to_a_mailbox_with_a_bound_passes_through_the_layers_too() {
+    seeds(|env| async move {
+        let builder = builder("sim").environment(env.clone()).intercept(NoNotes);
+        let system = builder.start().await.unwrap();
+        for mailbox in [MailboxKind::Bounded(4), MailboxKind::BoundedRefusing(4)] {
+            let log = Log::new();
+            let desk = system.spawn(a_desk(&log)).mailbox(mailbox).await.unwrap();
+            let sent = desk.send(Note { number: 1 }).await;
+            let refused = matches!(sent, Err(SendError::Refused(TellError::Refused(_))));
+            assert!(refused, "{sent:?}");
+            let told = desk.tell(Note { number: 2 });
+            assert!(matches!(told, Err(TellError::Refused(_))), "{told:?}");
+            desk.drain();
+            desk.terminated().await;
+            assert_eq!(log.all(), ["started", "stopping", "stopped", "dropped"]);
+        }
         system.stop().await.unwrap();
     });
 }

@@ -288,6 +288,48 @@ impl Placer {
     }
 }
 
+/// Tells two others, and waits in place until both have done it.
+struct Patron {
+    helpers: [ActorRef<Helper>; 2],
+}
+
+#[actor]
+impl Patron {
+    fn have_done(&mut self, tell: tokio::sync::oneshot::Sender<bool>) {
+        let (done, helped) = std::sync::mpsc::channel();
+        for helper in &self.helpers {
+            helper.tell(Help { done: done.clone() }).unwrap();
+        }
+        let wait = || (0..2).all(|_| helped.recv_timeout(Duration::from_secs(5)).is_ok());
+        tell.send(tokio::task::block_in_place(wait)).unwrap();
+    }
+}
+
+/// The workers of a runtime with one thread do not wake each other, which would gain nothing as long as that is the only one.
+#[test]
+fn l14_who_blocks_the_only_thread_in_place_keeps_nobody_whom_it_told() {
+    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    within("two helpers", || {
+        runtime.unwrap().block_on(async {
+            let system = system().await;
+            let helpers = [
+                system.spawn(|| Helper).await.unwrap(),
+                system.spawn(|| Helper).await.unwrap(),
+            ];
+            let make = move || Patron {
+                helpers: helpers.clone(),
+            };
+            let patron = system.spawn(make).await.unwrap();
+            for _ in 0..5 {
+                let (tell, done) = tokio::sync::oneshot::channel();
+                patron.tell(HaveDone { tell }).unwrap();
+                assert_eq!(soon("both", done).await, Ok(true));
+            }
+            system.stop().await.unwrap();
+        });
+    });
+}
+
 /// As an axum service would: tasks of the runtime ask many actors at once.
 #[test]
 fn l14_many_tasks_ask_many_actors() {

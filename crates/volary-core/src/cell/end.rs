@@ -27,7 +27,7 @@ pub(super) fn end(cell: &Header, host: &Host) -> Alive {
     cell.cancel_idle_timer();
     system.keeper().left(cell);
     supervise::forget_escalated(cell);
-    cell.state.clear(HELD);
+    cell.state.clear_if_set(HELD);
     cell.close_mailbox();
     cell.discard_stash();
     drain_as_dead_letters(cell);
@@ -36,9 +36,6 @@ pub(super) fn end(cell: &Header, host: &Host) -> Alive {
         letter.discard(cell, DeadReason::Stopped);
     }
 
-    // Everything below still needs the memory, and so does whoever looks at the cell in this turn.
-    let keep = cell.to_ref();
-    host.mourn(cell.to_ref());
     let (watchers, watching, mourners, memberships) = match cell.extras_if_any() {
         None => Default::default(),
         Some(extras) => {
@@ -63,8 +60,10 @@ pub(super) fn end(cell: &Header, host: &Host) -> Alive {
     cell.phase.set(Phase::Gone);
     system.directory().remove(cell.id);
     system.schedules().receiver_ended(cell);
-    // Out of the table first: whoever hears of the end may use the name again.
-    let last = leave_parent(&keep);
+    // Out of the table first: whoever hears of the end may use the name again. Everything below still needs the memory,
+    // and so does whoever looks at the cell in this turn: what the table held is kept that long.
+    let (held, last) = leave_parent(cell);
+    host.mourn(held);
     cell.state.die();
     notify(cell, watchers);
     if last {
@@ -184,15 +183,16 @@ fn leave(cell: &Header, memberships: Option<Box<Memberships>>) {
     register.announce(cell.system().events());
 }
 
-/// True: it was the last child.
-fn leave_parent(cell: &CellRef) -> bool {
-    let Some(parent) = cell.parent() else { return false };
-    let (gone, last) = parent.with_links(|links| {
-        let gone = links.children.remove(cell);
-        (gone, links.children.is_empty())
+/// What the parent held of it, and whether it was the last child.
+fn leave_parent(cell: &Header) -> (CellRef, bool) {
+    let Some(parent) = cell.parent() else {
+        return (cell.to_ref(), false);
+    };
+    let (held, last) = parent.with_links(|links| {
+        let held = links.children.remove(cell);
+        (held, links.children.is_empty())
     });
-    drop(gone);
-    last
+    (held.unwrap_or_else(|| cell.to_ref()), last)
 }
 
 fn tell_parent(cell: &Header) {

@@ -221,7 +221,7 @@ impl Header {
         CellRef(self.raw())
     }
 
-    /// Queues the actor; the caller has just moved its state to SCHEDULED.
+    /// Queues the actor; the caller has it: its state is ACTIVE.
     #[inline]
     pub(crate) fn schedule(&self) {
         self.system().schedule(self);

@@ -13,8 +13,8 @@ use std::time::Duration;
 use super::header::Header;
 use super::passivate::finish;
 use super::state::{
-    CONTROL, DRAIN, ESCALATED, GRACE_OVER, HELD, IDLE_OVER, KILL, PASSIVATE, PAUSED, REINSTATE, RESTART, SLEEPY, STOP,
-    SUSPENDED, WOKEN,
+    ALARM, CONTROL, DRAIN, ESCALATED, GRACE_OVER, HELD, IDLE_OVER, KILL, PASSIVATE, PAUSED, REINSTATE, RESTART, SLEEPY,
+    STOP, SUSPENDED, WOKEN,
 };
 use super::{grace_waker, passivate, supervise};
 use crate::actor::Fault;
@@ -122,11 +122,11 @@ fn finish_start(cell: &Header) -> Alive {
     if let Some(starter) = starter {
         starter.send(Ok(())); // wakes somebody, so not under the lock
     }
-    if cell.state.clear(IDLE_OVER) & PASSIVATE != 0 {
+    if cell.state.clear_if_set(IDLE_OVER) & PASSIVATE != 0 {
         cell.with_links(|links| links.fresh = true);
     }
     cell.phase.set(Phase::Running);
-    cell.state.clear(PAUSED);
+    cell.state.clear_if_set(PAUSED);
     cell.wakeful();
     cell.system().publish_lifecycle(cell, news);
     Alive::Yes
@@ -242,7 +242,7 @@ pub(super) fn begin_stop(cell: &Header, host: &Host) -> Alive {
 /// The way down of an actor that is not suspended.
 pub(super) fn begin_hooks(cell: &Header, host: &Host) -> Alive {
     cell.state.set(PAUSED);
-    cell.state.clear(HELD);
+    cell.state.clear_if_set(HELD);
     cancel_alarm(cell);
     cell.phase.set(Phase::Stopping);
     cell.system().publish_lifecycle(cell, Lifecycle::Stopping);
@@ -361,7 +361,7 @@ fn report_hook(cell: &Header, hook: &'static str, fault: Option<Fault>) {
 
 pub(super) fn begin_restart(cell: &Header, host: &Host) -> Alive {
     cell.state.set(PAUSED);
-    cell.state.clear(HELD);
+    cell.state.clear_if_set(HELD);
     cancel_alarm(cell);
     drop_actor(cell, host);
     abort_tasks(cell);
@@ -514,7 +514,7 @@ pub(super) fn abort_tasks(cell: &Header) {
 
 /// Starts the grace of a suspended handler, once: asking again does not prolong it.
 fn begin_grace(cell: &Header) {
-    if !cell.with_links(|links| links.alarm.is_some()) {
+    if !cell.state.has(ALARM) {
         set_alarm(cell, cell.system().settings().stop_grace());
     }
 }
@@ -524,6 +524,7 @@ pub(super) fn set_alarm(cell: &Header, time: Duration) {
     cell.state.clear(GRACE_OVER);
     let at = system.now() + time;
     let id = system.timers().insert(at, grace_waker(cell));
+    cell.state.set(ALARM);
     let before = cell.with_links(|links| links.alarm.replace((id, at)));
     if let Some((before, _)) = before {
         system.timers().cancel(before);
@@ -537,8 +538,11 @@ fn is_alarm_due(cell: &Header) -> bool {
 }
 
 pub(super) fn cancel_alarm(cell: &Header) {
-    let Some(extras) = cell.extras_if_any() else { return };
-    let alarm = extras.links.lock().alarm.take();
+    if !cell.state.has(ALARM) {
+        return;
+    }
+    cell.state.clear(ALARM);
+    let alarm = cell.with_links(|links| links.alarm.take());
     if let Some((alarm, _)) = alarm {
         cell.system().timers().cancel(alarm);
     }

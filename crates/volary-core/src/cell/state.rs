@@ -1,13 +1,11 @@
 //! The state word: who may run the actor, and what it has been told to do.
 //!
 //! ```text
-//!             mail / control / wake                take
-//!   IDLE ───────────────────────────▶ SCHEDULED ─────────▶ RUNNING
-//!    ▲  ╲_____________ claim (an asker, a spawner) ________▶ │ ▲ │
-//!    └───────────────────── RESTING ◀── begin_rest ─────────┘ │ │
-//!                              │                              │ │
-//!                              └── something came up ─────────┘ │
-//!                              SCHEDULED ◀──────── yield ───────┘
+//!             mail / control / wake: into a queue
+//!   IDLE ─────────────────────────────────────────▶ ACTIVE ◀─┐
+//!    ▲  ╲_____ claim (an asker): at once __________▶  │       │
+//!    └──────────── RESTING ◀──────── begin_rest ──────┘       │
+//!                     └──────────── something came up ────────┘
 //! ```
 //!
 //! RESTING closes the race between "the mailbox is empty" and "a message came": the owner says that
@@ -15,8 +13,9 @@
 //! nudge, which makes letting go fail. So the cell is never touched after it was given up, and
 //! whoever runs it needs no count of its own on it.
 //!
-//! Whoever moves it from IDLE queues the actor, so it stands in at most one queue; whoever moves it
-//! to RUNNING owns the actor and everything in its cell. `SUSPENDED` is beside these: a handler is
+//! Whoever moves it from IDLE has the actor, and hands it on through a queue or runs it: it stands in at most one
+//! queue, and whoever took it from there owns it and everything in its cell. Queues hand over what was written before,
+//! so taking an actor out and putting it back changes nothing here. `SUSPENDED` is beside these: a handler is
 //! waiting, so mail schedules nothing and only a wake-up or a control message does.
 
 use crate::sync::atomic::{AtomicU32, Ordering::*};
@@ -24,8 +23,8 @@ use crate::sync::total_order;
 
 const RUN: u32 = 0b11;
 const IDLE: u32 = 0;
-const SCHEDULED: u32 = 1;
-const RUNNING: u32 = 2;
+/// In a queue, or in a turn.
+const ACTIVE: u32 = 2;
 const RESTING: u32 = 3;
 
 /// A handler or hook is suspended; its frame is in the cell.
@@ -80,6 +79,8 @@ pub(crate) const IDLE_OVER: u32 = 1 << 23;
 pub(crate) const SLEEPY: u32 = 1 << 24;
 /// It sleeps: there is no actor in the cell, and mail wakes it.
 pub(crate) const ASLEEP: u32 = 1 << 25;
+/// There is an alarm among its links, which most actors never have.
+pub(crate) const ALARM: u32 = 1 << 26;
 
 /// With these mail changes nothing: something else brings the actor on.
 const DEAF: u32 = SUSPENDED | PAUSED | HOLDING | DEAD;
@@ -96,9 +97,9 @@ pub(crate) enum Rest {
 }
 
 impl StateWord {
-    /// A cell is born running: its maker owns it until it has started.
+    /// A cell is born active: its maker owns it until it has started.
     pub(crate) fn born() -> Self {
-        StateWord(AtomicU32::new(RUNNING | PAUSED))
+        StateWord(AtomicU32::new(ACTIVE | PAUSED))
     }
 
     #[inline]
@@ -123,7 +124,7 @@ impl StateWord {
     pub(crate) fn mail(&self) -> bool {
         total_order(); // the message was queued before the state is read
         let state = self.0.load(SeqCst);
-        if matches!(state & RUN, SCHEDULED | RUNNING) || state & DEAF != 0 {
+        if state & RUN == ACTIVE || state & DEAF != 0 {
             return false;
         }
         self.mail_slow(state)
@@ -131,11 +132,11 @@ impl StateWord {
 
     fn mail_slow(&self, mut state: u32) -> bool {
         loop {
-            if matches!(state & RUN, SCHEDULED | RUNNING) || state & DEAF != 0 {
+            if state & RUN == ACTIVE || state & DEAF != 0 {
                 return false;
             }
             let idle = state & RUN == IDLE;
-            let next = if idle { state | SCHEDULED } else { state | NUDGED };
+            let next = if idle { state | ACTIVE } else { state | NUDGED };
             match self.0.compare_exchange_weak(state, next, SeqCst, SeqCst) {
                 Ok(_) => return idle,
                 Err(seen) => state = seen,
@@ -153,7 +154,7 @@ impl StateWord {
             let mut next = state | bits | CONTROL;
             let idle = state & RUN == IDLE;
             if idle {
-                next = next & !RUN | SCHEDULED;
+                next = next & !RUN | ACTIVE;
             }
             match self.0.compare_exchange_weak(state, next, SeqCst, Relaxed) {
                 Ok(_) => return idle,
@@ -172,7 +173,7 @@ impl StateWord {
             let mut next = state | WOKEN;
             let idle = state & RUN == IDLE && state & SUSPENDED != 0;
             if idle {
-                next = next & !RUN | SCHEDULED;
+                next = next & !RUN | ACTIVE;
             }
             match self.0.compare_exchange_weak(state, next, AcqRel, Relaxed) {
                 Ok(_) => return idle,
@@ -181,11 +182,11 @@ impl StateWord {
         }
     }
 
-    /// Taken from a ready queue.
+    /// What there is to know of an actor that was taken from a ready queue, or is going there.
     #[inline]
-    pub(crate) fn take(&self) -> u32 {
-        let state = self.0.fetch_add(RUNNING - SCHEDULED, AcqRel);
-        debug_assert_eq!(state & RUN, SCHEDULED, "only a scheduled actor stands in a queue");
+    pub(crate) fn in_hand(&self) -> u32 {
+        let state = self.load();
+        debug_assert_eq!(state & RUN, ACTIVE, "only an active actor is handed on");
         state
     }
 
@@ -195,28 +196,21 @@ impl StateWord {
     pub(crate) fn claim(&self) -> bool {
         let state = self.0.load(SeqCst);
         state & (RUN | DEAF | SLOW | CONTROL) == IDLE
-            && self.0.compare_exchange(state, state | RUNNING, AcqRel, Relaxed).is_ok()
-    }
-
-    /// Gives up a running actor that has more to do: it goes to the back of a queue.
-    #[inline]
-    pub(crate) fn yield_turn(&self) {
-        let state = self.0.fetch_sub(RUNNING - SCHEDULED, Release);
-        debug_assert_eq!(state & RUN, RUNNING);
+            && self.0.compare_exchange(state, state | ACTIVE, AcqRel, Relaxed).is_ok()
     }
 
     /// Announces that the owner found nothing to do. It looks once more before `finish_rest`.
     #[inline]
     pub(crate) fn begin_rest(&self) {
         let state = self.0.fetch_or(RESTING, SeqCst);
-        debug_assert_eq!(state & RUN, RUNNING);
+        debug_assert_eq!(state & RUN, ACTIVE);
         total_order(); // the state was written before the mailbox is looked at once more
     }
 
     /// The last look found something.
     #[inline]
     pub(crate) fn cancel_rest(&self) {
-        self.0.fetch_and(!(NUDGED | RESTING ^ RUNNING), AcqRel);
+        self.0.fetch_and(!(NUDGED | RESTING ^ ACTIVE), AcqRel);
     }
 
     /// Lets go, unless something came up since `begin_rest`.
@@ -244,6 +238,16 @@ impl StateWord {
     #[inline]
     pub(crate) fn clear(&self, bits: u32) -> u32 {
         self.0.fetch_and(!bits, AcqRel)
+    }
+
+    /// As `clear`, for bits that are rarely set: a look costs less than a locked instruction.
+    #[inline]
+    pub(crate) fn clear_if_set(&self, bits: u32) -> u32 {
+        let state = self.0.load(Acquire);
+        if state & bits == 0 {
+            return state;
+        }
+        self.clear(bits)
     }
 
     /// The last transition: nobody will ever own this actor again.
@@ -297,7 +301,7 @@ mod loom_model {
         fn tell(&self) {
             self.mail.fetch_add(1, SeqCst);
             if self.state.mail() {
-                self.queued.fetch_add(1, SeqCst);
+                self.queue();
             }
         }
 
@@ -321,10 +325,15 @@ mod loom_model {
             }
         }
 
+        /// What a queue does: it hands over what was written before, and no more than that.
+        fn queue(&self) {
+            self.queued.fetch_add(1, Release);
+        }
+
         fn run_queued(&self) {
-            while self.queued.load(SeqCst) > 0 {
-                self.queued.fetch_sub(1, SeqCst);
-                self.state.take();
+            while self.queued.load(Acquire) > 0 {
+                self.queued.fetch_sub(1, Acquire);
+                self.state.in_hand();
                 self.turn();
             }
         }
@@ -346,7 +355,7 @@ mod loom_model {
             if toy.state.claim() {
                 toy.turn();
             } else if toy.state.mail() {
-                toy.queued.fetch_add(1, SeqCst);
+                toy.queue();
             }
             toy.run_queued();
             sender.join().unwrap();
@@ -365,7 +374,7 @@ mod loom_model {
                 let toy = toy.clone();
                 thread::spawn(move || {
                     if toy.state.control(STOP) {
-                        toy.queued.fetch_add(1, SeqCst);
+                        toy.queue();
                     }
                 })
             };

@@ -184,7 +184,7 @@ pub(super) fn take_escalated(cell: &Header, host: &Host) -> Alive {
 /// Children that waited for this actor's fate have ended; what they handed up is over.
 pub(super) fn forget_escalated(cell: &Header) {
     let Some(extras) = cell.extras_if_any() else { return };
-    cell.state.clear(ESCALATED);
+    cell.state.clear_if_set(ESCALATED);
     let _waiting = std::mem::take(&mut extras.links.lock().escalated);
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::host::Host;
 use super::ring::Ready;
@@ -37,6 +37,8 @@ struct Inner {
     threads: usize,
     idle: usize,
     closed: bool,
+    /// No thread could be made the last time, and it was said.
+    starved: bool,
     leavers: Vec<Waker>,
     handles: Vec<std::thread::JoinHandle<()>>,
 }
@@ -66,7 +68,10 @@ impl Elastic {
         })
     }
 
-    pub(crate) fn schedule(self: &Arc<Self>, ready: Ready) {
+    /// Queues an actor. Should there be no thread and none to be had, all who wait are given back: whoever calls has another
+    /// dispatcher run them, or they would wait until somebody else is queued here.
+    #[must_use]
+    pub(crate) fn schedule(self: &Arc<Self>, ready: Ready) -> Vec<Ready> {
         let mut inner = self.inner.lock();
         inner.queue.push_back(Item(ready));
         self.queued.store(inner.queue.len(), Release);
@@ -81,15 +86,33 @@ impl Elastic {
             // Those that have ended meanwhile need nobody to wait for them.
             inner.handles.retain(|handle| !handle.is_finished());
             match thread {
-                Some(thread) => inner.handles.push(thread),
+                Some(thread) => {
+                    inner.starved = false;
+                    inner.handles.push(thread);
+                }
                 None => {
                     inner.threads -= 1;
                     if inner.threads == 0 {
-                        tracing::error!(dispatcher = %self.name, "no thread could be started; its actors wait until one can");
+                        return self.give_back(inner);
                     }
                 }
             }
         }
+        Vec::new()
+    }
+
+    #[cold]
+    fn give_back(&self, mut inner: MutexGuard<'_, Inner>) -> Vec<Ready> {
+        let waiting = inner.queue.drain(..).map(|Item(ready)| ready).collect();
+        self.queued.store(0, Release);
+        let leavers = std::mem::take(&mut inner.leavers);
+        let said = std::mem::replace(&mut inner.starved, true);
+        drop(inner);
+        leavers.into_iter().for_each(Waker::wake);
+        if !said {
+            tracing::error!(dispatcher = %self.name, "no thread could be started; its actors run on the default dispatcher until one can");
+        }
+        waiting
     }
 
     fn run(self: &Arc<Self>) {
@@ -142,9 +165,9 @@ impl Elastic {
     }
 
     fn turn(self: &Arc<Self>, ready: Ready) {
-        // SAFETY: a scheduled actor cannot end, and it stands in no other queue.
+        // SAFETY: an active actor cannot end but in its turn, and it stands in no other queue.
         let cell = unsafe { &*ready };
-        cell.state.take();
+        cell.state.in_hand();
         let end = Host::with(|host| {
             // SAFETY: just taken from the queue, so it is ours.
             let end = run_turn(unsafe { Here::new(cell) }, host, self.budget);
@@ -152,7 +175,8 @@ impl Elastic {
             end
         });
         if end == Some(TurnEnd::Yielded) {
-            self.schedule(ready);
+            let left = self.schedule(ready);
+            debug_assert!(left.is_empty(), "this thread is one");
         }
     }
 

@@ -124,6 +124,8 @@ pub(crate) struct Host {
     inlined: Cell<u32>,
     /// Asks from outside of workers, to charge some of them.
     asks: Cell<u32>,
+    /// The time at which a handler began to wait: whoever asked it need not look at the clock again.
+    suspended_at: Cell<u64>,
     short: Cell<u32>,
     /// Why a layer refused the last message that it did.
     refusal: Cell<&'static str>,
@@ -157,6 +159,7 @@ impl Host {
             taken: Taken::new(),
             inlined: Cell::new(0),
             asks: Cell::new(0),
+            suspended_at: Cell::new(0),
             short: Cell::new(0),
             refusal: Cell::new(""),
             runs_others: Cell::new(false),
@@ -398,6 +401,17 @@ impl Host {
         let count = self.asks.get().wrapping_add(1);
         self.asks.set(count);
         count
+    }
+
+    /// What the clock said when a handler on this thread began to wait, since somebody set it to 0.
+    #[inline]
+    pub(crate) fn suspended_at(&self) -> u64 {
+        self.suspended_at.get()
+    }
+
+    #[inline]
+    pub(crate) fn set_suspended_at(&self, nanos: u64) {
+        self.suspended_at.set(nanos);
     }
 
     pub(crate) fn is_in_hook(&self) -> bool {

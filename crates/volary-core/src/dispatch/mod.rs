@@ -11,6 +11,7 @@ mod elastic;
 mod frame;
 mod host;
 mod idle;
+mod last_in;
 mod pool;
 mod pulse;
 mod ring;
@@ -26,6 +27,7 @@ pub(crate) use frame::{Ambiently, FrameHead, attend_to_the_end, beside_turn, dis
 pub(crate) use host::{Ending, Host};
 pub(crate) use pool::{Pool, PoolConfig};
 pub(crate) use pulse::{Pulse, guests};
+pub(crate) use ring::Ready;
 pub(crate) use turn::{TurnEnd, deliver, deliver_again, run_inline, start_turn};
 
 /// How polling a handler or hook ended.

@@ -11,15 +11,15 @@ use tokio::runtime::Handle;
 
 use super::host::Host;
 use super::idle::Idle;
+use super::last_in::LastIn;
 use super::pulse::Pulse;
 use super::ring::{Ready, Ring};
 use super::worker::Worker;
 use super::young::Young;
-use crate::cell::Header;
-use crate::env::{BoxTask, Env};
+use crate::env::{BoxTask, Env, threads_of};
 use crate::reference::ActorId;
 use crate::sync::Mutex;
-use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::*};
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use crate::time::Moment;
 
 /// Decoys per pool; see [`Decoy`].
@@ -40,7 +40,7 @@ pub(crate) struct Seat {
     pub(crate) ring: Ring,
     pub(crate) young: Young,
     /// The actor made ready last. Put by the worker, taken by it, or by a thief when it is stuck.
-    pub(crate) last_in: AtomicPtr<Header>,
+    pub(crate) last_in: LastIn,
     pub(crate) waker: Mutex<Option<Waker>>,
     pub(crate) pulse: Pulse,
 }
@@ -59,6 +59,8 @@ pub(crate) struct Pool {
     decoys: Vec<Arc<Decoy>>,
     /// Whether one seed decides everything; asked for at every turn.
     seeded: bool,
+    /// One thread runs all workers: while one of them is being polled, waking another gains nothing.
+    one_thread: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -74,15 +76,17 @@ impl Pool {
             .map(|_| Seat {
                 ring: Ring::new(),
                 young: Young::new(),
-                last_in: AtomicPtr::new(ptr::null_mut()),
+                last_in: LastIn::new(),
                 waker: Mutex::new(None),
                 pulse: Pulse::default(),
             })
             .collect();
+        let threads = config.executor.as_ref().map_or_else(|| env.parallelism(), threads_of);
         let decoys = if env.spills_local_wakes() { DECOYS } else { 0 };
         let pool = Arc::new(Pool {
             seats,
             seeded: env.is_simulated(),
+            one_thread: threads == 1,
             idle: Idle::new(workers),
             env: env.clone(),
             executor: config.executor.clone(),
@@ -160,7 +164,8 @@ impl Pool {
         let mut taken = 0;
         {
             let mut global = self.global.lock();
-            let share = (global.len() / self.seats.len()).clamp(1, BATCH);
+            let takers = if self.one_thread { 1 } else { self.seats.len() };
+            let share = (global.len() / takers).clamp(1, BATCH);
             while taken < share
                 && let Some(item) = global.pop_front()
             {
@@ -217,7 +222,7 @@ impl Pool {
                 .seats
                 .iter()
                 .any(|seat| !seat.ring.is_empty() || !seat.young.is_empty())
-            || !self.seats[index].last_in.load(SeqCst).is_null()
+            || !self.seats[index].last_in.is_empty()
     }
 
     /// Wakes a worker if there is one to wake and nobody is looking already.
@@ -225,6 +230,15 @@ impl Pool {
     pub(crate) fn notify(&self) {
         if let Some(worker) = self.idle.worker_to_wake() {
             self.wake(worker);
+        }
+    }
+
+    /// The same, from within a worker's poll. Should that be blocked on its only thread, which tokio then replaces, the
+    /// observer comes to the [`rescue`](Self::rescue).
+    #[inline]
+    pub(crate) fn notify_another(&self) {
+        if !self.one_thread {
+            self.notify();
         }
     }
 
@@ -251,13 +265,7 @@ impl Pool {
             return;
         }
         for seat in &self.seats {
-            let stuck = seat.last_in.load(Acquire);
-            if !stuck.is_null()
-                && seat
-                    .last_in
-                    .compare_exchange(stuck, ptr::null_mut(), AcqRel, Relaxed)
-                    .is_ok()
-            {
+            if let Some(stuck) = seat.last_in.look().filter(|ready| seat.last_in.steal(*ready)) {
                 self.push_one(stuck);
             }
         }

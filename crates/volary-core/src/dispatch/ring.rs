@@ -231,6 +231,38 @@ mod tests {
             });
         }
 
+        /// Whoever takes an item sees what was written before it was put there: turns rest on that alone.
+        #[test]
+        fn loom_ring_hands_over_what_was_written_before() {
+            loom::model(|| {
+                let written = Arc::new([0; 2].map(|_| loom::cell::UnsafeCell::new(0)));
+                let ring = Arc::new(Ring::new());
+                // SAFETY: loom checks that nobody else is at it.
+                let take = |written: &[loom::cell::UnsafeCell<usize>], n: usize| {
+                    written[n - 1].with_mut(|value| unsafe { std::mem::replace(&mut *value, 0) })
+                };
+                let thief = {
+                    let (ring, written) = (ring.clone(), written.clone());
+                    thread::spawn(move || {
+                        let own = Ring::new();
+                        let stolen = ring.steal_into(&own).into_iter();
+                        let all = stolen.chain(std::iter::from_fn(|| own.pop()));
+                        all.map(number).for_each(|n| assert_eq!(take(&*written, n), n));
+                    })
+                };
+                for n in 1..=2 {
+                    // SAFETY: as above.
+                    written[n - 1].with_mut(|value| unsafe { *value = n });
+                    ring.push(item(n), |_| unreachable!("there is room"));
+                }
+                while let Some(ready) = ring.pop() {
+                    let n = number(ready);
+                    assert_eq!(take(&*written, n), n);
+                }
+                thief.join().unwrap();
+            });
+        }
+
         #[test]
         fn loom_ring_overflows_without_loss() {
             loom::model(|| {

@@ -103,6 +103,58 @@ impl Handler<Token> for Sleepy {
     }
 }
 
+/// Tells everybody it knows, so that more are ready than the last-in slot holds.
+struct Fan(Vec<ActorRef<Counter>>, Arc<Counts>);
+impl Actor for Fan {}
+
+impl Handler<Token> for Fan {
+    async fn handle(&mut self, _: Token, _: &mut Context<Self>) -> Result<usize, Failure> {
+        for counter in &self.0 {
+            counter.tell(Token(self.1.clone())).unwrap();
+        }
+        Ok(0)
+    }
+}
+
+/// Those who are displaced from the slot go to the ring or the young, and others steal them there.
+#[test]
+fn shuttle_many_who_are_ready_at_once_all_have_their_turns() {
+    check(|| {
+        let (system, drops) = (system(), Arc::new(Counts::default()));
+        let counters: Vec<_> = (0..4)
+            .map(|_| {
+                let counts = Arc::new(Counts::default());
+                system.spawn(move || Counter(counts.clone())).start().unwrap()
+            })
+            .collect();
+        let fans: Vec<_> = (0..2)
+            .map(|_| {
+                let (counters, drops) = (counters.clone(), drops.clone());
+                system
+                    .spawn(move || Fan(counters.clone(), drops.clone()))
+                    .start()
+                    .unwrap()
+            })
+            .collect();
+        let tell = |fan: &ActorRef<Fan>| {
+            let (fan, drops) = (fan.clone(), drops.clone());
+            thread::spawn(move || (0..2).for_each(|_| fan.tell(Token(drops.clone())).unwrap()))
+        };
+        let tellers: Vec<_> = fans.iter().map(tell).collect();
+        tellers.into_iter().for_each(|teller| teller.join().unwrap());
+        for fan in &fans {
+            future::block_on(fan.ask(Token(drops.clone())).into_future()).unwrap();
+        }
+        for counter in &counters {
+            // Two fans have told it three times each, and this is one more.
+            let handled = future::block_on(counter.ask(Token(drops.clone())).into_future());
+            assert_eq!(handled.unwrap(), 7);
+        }
+        future::block_on(system.stop()).unwrap();
+        assert_eq!(drops.dropped.load(SeqCst), 6 + 4 * 7);
+    });
+}
+
 #[test]
 fn shuttle_nothing_is_lost_and_nobody_runs_twice() {
     check(|| {

@@ -43,7 +43,7 @@ const UNUSUAL: u32 = CONTROL | SUSPENDED | PAUSED | ASLEEP | CONTINUED | HOLDING
 /// Messages that the maker of an actor handles for it.
 const START_BUDGET: u32 = 4;
 
-/// Runs an actor that the caller owns (its state is RUNNING). Afterwards it is not the caller's any
+/// Runs an actor that the caller owns (its state is ACTIVE). Afterwards it is not the caller's any
 /// more, and may be gone.
 #[inline(always)]
 pub(crate) fn run_turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
@@ -493,7 +493,8 @@ fn deliver_layered<const RETURNED: bool>(cell: &Header, host: &Host, incoming: I
     unsafe { cell.attend(host, incoming, run) }
 }
 
+/// There is more to do: the actor stays active, and goes to the back of a queue.
 fn yielded(cell: &Header) -> TurnEnd {
-    cell.state.yield_turn();
+    cell.state.in_hand();
     TurnEnd::Yielded
 }

@@ -25,7 +25,6 @@ use super::ring::Ready;
 use super::turn::{TurnEnd, run_turn};
 use crate::cell::Here;
 use crate::cell::state::SLOW;
-use crate::sync::atomic::Ordering::*;
 use crate::time::Moment;
 
 /// Turns in one poll, and roughly how long it may last, before other tasks of the runtime have a
@@ -142,9 +141,10 @@ impl Local {
             // Woken by the pool we are already counted as searching; woken otherwise we are not.
             self.searching.set(!self.pool.idle.rise(self.index));
         }
-        let began = self.pool.now();
+        // Looked up when it has lasted a while: most polls are short, and the clock costs as much as a turn.
+        let mut began = None;
         let (mut turns, mut refused) = (0, 0);
-        let mut oldest = self.oldest(began);
+        let mut oldest = self.oldest();
         loop {
             if self.pool.is_closed() {
                 if let Some(ready) = oldest.take() {
@@ -168,7 +168,11 @@ impl Local {
             self.leave_search();
             let slow = self.turn(host, ready);
             turns += 1;
-            let long = slow || turns % LOOK_AT_CLOCK == 0 && self.pool.now().since(began) > TIME_PER_POLL;
+            let long = slow
+                || turns % LOOK_AT_CLOCK == 0 && {
+                    let now = self.pool.now();
+                    now.since(*began.get_or_insert(now)) > TIME_PER_POLL
+                };
             // In simulation others have their chance after each turn.
             if long || turns >= TURNS_PER_POLL || self.pool.is_seeded() {
                 self.pool.yield_now(task);
@@ -181,7 +185,7 @@ impl Local {
     fn turn(&self, host: &Host, ready: Ready) -> bool {
         // SAFETY: a scheduled actor cannot end, and it stands in no other queue.
         let cell = unsafe { &*ready };
-        let slow = cell.state.take() & SLOW != 0;
+        let slow = cell.state.in_hand() & SLOW != 0;
         let seat = &self.pool.seats[self.index];
         let before = seat.pulse.begin(cell);
         // SAFETY: just taken from the queue, so it is ours.
@@ -199,27 +203,33 @@ impl Local {
     /// Queues an actor that became ready on this worker.
     #[inline]
     pub(crate) fn push(&self, ready: Ready) {
-        let seat = &self.pool.seats[self.index];
-        let displaced = seat.last_in.swap(ready.cast_mut(), AcqRel);
-        if displaced.is_null() {
-            return;
+        if let Some(displaced) = self.pool.seats[self.index].last_in.put(ready) {
+            self.push_displaced(displaced);
         }
-        // SAFETY: a scheduled actor cannot end, and this one stood in no other queue.
+    }
+
+    fn push_displaced(&self, displaced: Ready) {
+        // SAFETY: an active actor cannot end but in its turn, and this one stood in no other queue.
         let is_young = unsafe { (*displaced).log.taken() == 0 };
-        if !(is_young && seat.young.push(displaced)) {
+        if !(is_young && self.pool.seats[self.index].young.push(displaced)) {
             self.push_back(displaced);
         }
-        self.pool.notify();
+        self.pool.notify_another();
     }
 
     /// The oldest of the young, if it is time for one. Not after so many turns: each may be the root of a tree, and with
     /// every tree that is begun before others have ended more actors are alive at once.
-    fn oldest(&self, now: Moment) -> Option<Ready> {
+    fn oldest(&self) -> Option<Ready> {
+        let young = &self.pool.seats[self.index].young;
+        if young.is_empty() {
+            return None;
+        }
+        let now = self.pool.now();
         if now.since(self.looked_after.get()) < OLDEST_EVERY {
             return None;
         }
         self.looked_after.set(now);
-        self.pool.seats[self.index].young.oldest()
+        young.oldest()
     }
 
     fn push_back(&self, ready: Ready) {
@@ -235,14 +245,11 @@ impl Local {
     #[cold]
     pub(crate) fn share(&self) {
         let seat = &self.pool.seats[self.index];
-        if !seat.last_in.load(Relaxed).is_null() {
-            let ready = seat.last_in.swap(ptr::null_mut(), AcqRel);
-            if !ready.is_null() {
-                self.push_back(ready);
-            }
+        if let Some(ready) = seat.last_in.take() {
+            self.push_back(ready);
         }
         if !seat.ring.is_empty() || !seat.young.is_empty() {
-            self.pool.notify();
+            self.pool.notify_another();
         }
     }
 
@@ -261,7 +268,7 @@ impl Local {
         let seat = &self.pool.seats[self.index];
         let passed_over = self.passed_over.get();
         if passed_over < RUN
-            && let Some(ready) = self.take_last_in().or_else(|| seat.young.youngest())
+            && let Some(ready) = seat.last_in.take().or_else(|| seat.young.youngest())
         {
             self.passed_over.set(passed_over + 1);
             return Some(ready);
@@ -274,17 +281,7 @@ impl Local {
             true => seat.young.youngest().or_else(|| seat.ring.pop()),
             false => seat.ring.pop().or_else(|| seat.young.youngest()),
         };
-        waiting.or_else(|| self.take_last_in()).or_else(|| self.pop_global())
-    }
-
-    #[inline]
-    fn take_last_in(&self) -> Option<Ready> {
-        let seat = &self.pool.seats[self.index];
-        if seat.last_in.load(Relaxed).is_null() {
-            return None;
-        }
-        let ready = seat.last_in.swap(ptr::null_mut(), AcqRel).cast_const();
-        (!ready.is_null()).then_some(ready)
+        waiting.or_else(|| seat.last_in.take()).or_else(|| self.pop_global())
     }
 
     fn pop_global(&self) -> Option<Ready> {
@@ -340,18 +337,12 @@ impl Local {
             }
             // The last-in slot is left to its worker, which will come to it at once, unless that
             // worker has been in one and the same turn since we looked last.
-            let ready = seat.last_in.load(Acquire);
-            if ready.is_null() {
+            let Some(ready) = seat.last_in.look() else {
                 continue;
-            }
-            let seen = (ready.cast_const(), seat.pulse.turn());
-            if self.suspects[victim].replace(seen) == seen
-                && seat
-                    .last_in
-                    .compare_exchange(ready, ptr::null_mut(), AcqRel, Relaxed)
-                    .is_ok()
-            {
-                return Some(ready.cast_const());
+            };
+            let seen = (ready, seat.pulse.turn());
+            if self.suspects[victim].replace(seen) == seen && seat.last_in.steal(ready) {
+                return Some(ready);
             }
         }
         None
@@ -378,7 +369,127 @@ impl Local {
     fn leave_search(&self) {
         if self.searching.replace(false) && self.pool.idle.end_search() && self.pool.has_work(self.index) {
             // There is more where that came from.
-            self.pool.notify();
+            self.pool.notify_another();
         }
+    }
+}
+
+#[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
+mod tests {
+    use std::future::IntoFuture;
+    use std::task::{Context as Task, Waker};
+
+    use tokio::sync::oneshot;
+
+    use super::super::pool::PoolConfig;
+    use super::*;
+    use crate::cell::Header;
+    use crate::env::Steady;
+    use crate::*;
+
+    #[test]
+    fn l14_a_worker_that_expects_an_answer_looks_again_before_it_sleeps_and_once_only() {
+        let env = Steady {
+            poses_as_real: true,
+            ..Steady::new()
+        };
+        let env: Arc<dyn Env> = Arc::new(env);
+        let config = PoolConfig {
+            workers: 2,
+            budget: 1,
+            executor: None,
+        };
+        // Its own workers have no turn here.
+        let worker = Worker::new(Pool::start(&env, &config), 0);
+        let local = &worker.local;
+        // Stands in its own last-in slot, where no search leads but that for an answer, as if it had come during the search.
+        // An address that nobody looks at.
+        let ready = ptr::dangling::<Header>();
+        let search = || {
+            let last_in = &local.pool.seats[0].last_in;
+            assert_eq!(last_in.put(ready), None);
+            let found = local.search();
+            (found, last_in.take().is_none())
+        };
+        assert_eq!(search(), (None, false), "nobody expects anything");
+        local.expect();
+        assert_eq!(search(), (Some(ready), true));
+        assert_eq!(search(), (None, false), "one ask is one look");
+        local.expect();
+        assert_eq!(local.search(), None, "there is nothing, and it does not wait for ever");
+        assert_eq!(search(), (None, false), "that was the look");
+    }
+
+    struct Query;
+    impl Message for Query {
+        type Reply = ();
+        type Rejection = std::convert::Infallible;
+    }
+
+    struct Desk;
+    impl Actor for Desk {
+        fn messages(list: &mut MessageList<Self>) {
+            list.add::<Query>();
+        }
+    }
+    impl SyncHandler<Query> for Desk {
+        fn handle(&mut self, _: Query, _: &mut crate::Context<Self>) -> Result<(), Failure> {
+            Ok(())
+        }
+    }
+
+    /// Ask this one, and say whether the worker expects an answer then.
+    struct Ask(ActorRef<Desk>, oneshot::Sender<bool>);
+    impl Message for Ask {
+        type Reply = ();
+        type Rejection = std::convert::Infallible;
+    }
+
+    struct Asker;
+    impl Actor for Asker {
+        fn messages(list: &mut MessageList<Self>) {
+            list.add::<Ask>();
+        }
+    }
+    impl SyncHandler<Ask> for Asker {
+        #[expect(clippy::unwrap_used, reason = "a test")]
+        fn handle(&mut self, Ask(desk, say): Ask, _: &mut crate::Context<Self>) -> Result<(), Failure> {
+            let expects = || Host::with(|host| host.worker().map(|worker| worker.expects.replace(false)));
+            expects();
+            let asked = std::pin::pin!(desk.ask(Query).into_future());
+            let _ = asked.poll(&mut Task::from_waker(Waker::noop()));
+            say.send(expects().flatten().unwrap()).unwrap();
+            Ok(())
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn l14_a_worker_expects_the_answers_of_actors_that_have_a_thread_of_their_own() {
+        let builder = ActorSystem::builder("one").ignore_environment();
+        let system = builder.settings(|s| s.log_config(false)).start().await.unwrap();
+        let asker = system.spawn(|| Asker).await.unwrap();
+        for (dispatcher, has_own_thread) in [
+            (Dispatcher::Default, false),
+            (Dispatcher::Blocking, true),
+            (Dispatcher::Pinned, true),
+        ] {
+            let desk = system.spawn(|| Desk).dispatcher(dispatcher.clone()).await.unwrap();
+            // One that is awake already is not woken by the ask.
+            let patience = Duration::from_secs(20);
+            let rests = async {
+                while desk.cell().state.is_busy() {
+                    tokio::task::yield_now().await;
+                }
+            };
+            tokio::time::timeout(patience, rests).await.unwrap();
+            // As if it had been slow, or one of the default dispatcher would be run where it is asked.
+            desk.cell().state.set(SLOW);
+            // Told, not asked: so it is a worker that runs it.
+            let (say, expects) = oneshot::channel();
+            asker.tell(Ask(desk, say)).unwrap();
+            let expects = tokio::time::timeout(patience, expects).await.unwrap();
+            assert_eq!(expects, Ok(has_own_thread), "{dispatcher:?}");
+        }
+        system.stop().await.unwrap();
     }
 }

@@ -9,6 +9,8 @@ mod disk;
 mod observed;
 mod os_disk;
 mod seeded;
+#[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
+mod steady;
 mod tokio_env;
 
 use std::future::Future;
@@ -19,8 +21,10 @@ use std::time::SystemTime;
 pub use disk::{Disk, DiskFile, OpenMode};
 pub use observed::{Observed, What};
 pub use seeded::SeededEnv;
-pub(crate) use tokio_env::TokioEnv;
+#[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
+pub(crate) use steady::Steady;
 pub use tokio_env::run;
+pub(crate) use tokio_env::{TokioEnv, threads_of};
 
 use crate::reference::ActorId;
 use crate::time::Moment;

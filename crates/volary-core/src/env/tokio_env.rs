@@ -104,10 +104,7 @@ impl Env for TokioEnv {
     }
 
     fn parallelism(&self) -> usize {
-        match self.handle.runtime_flavor() {
-            RuntimeFlavor::CurrentThread => 1,
-            _ => self.handle.metrics().num_workers(),
-        }
+        threads_of(&self.handle)
     }
 
     fn tokio(&self) -> Option<Handle> {
@@ -228,6 +225,14 @@ fn signals() -> std::io::Result<Signal> {
 pub fn run<T, E: From<std::io::Error>>(program: impl Future<Output = Result<T, E>>) -> Result<T, E> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(program)
+}
+
+/// How many threads poll the tasks of a runtime.
+pub(crate) fn threads_of(runtime: &Handle) -> usize {
+    match runtime.runtime_flavor() {
+        RuntimeFlavor::CurrentThread => 1,
+        _ => runtime.metrics().num_workers(),
+    }
 }
 
 fn since(began: Instant) -> Moment {

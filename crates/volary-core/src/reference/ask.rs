@@ -216,7 +216,7 @@ pub(crate) fn unasked<M: Message>(refusal: Refusal) -> AskError<M::Rejection> {
     match refusal {
         Refusal::Closed => AskError::Stopped,
         Refusal::Full | Refusal::Denied => AskError::Full,
-        Refusal::Unsendable => AskError::unsendable::<M>(),
+        Refusal::Unsendable => AskError::unsendable::<M>(Host::refusal()),
         Refusal::Intercepted => AskError::Refused {
             reason: Host::refusal(),
         },
@@ -247,7 +247,9 @@ impl<M: Message> KeptAsk<M> {
         let slot = unsafe { slot.as_ref() };
         // Those who were asked together are answered together.
         if !slot.is_complete() {
-            beside_others(|| start(&self.target, CROWD_BUDGET));
+            beside_others(|| {
+                start(&self.target, CROWD_BUDGET);
+            });
         }
         slot.is_complete()
     }
@@ -310,7 +312,7 @@ impl<C: Deref<Target = CellRef>, M: Message> Future for Asking<C, M> {
                     return Poll::Pending;
                 };
                 self.state = State::Waiting(slot);
-                start(&self.target, INLINE_BUDGET);
+                let looked_at = start(&self.target, INLINE_BUDGET);
                 // SAFETY: the asker's share keeps the slot alive.
                 if unsafe { slot.as_ref() }.is_complete() {
                     progress.made();
@@ -318,9 +320,9 @@ impl<C: Deref<Target = CellRef>, M: Message> Future for Asking<C, M> {
                     // SAFETY: complete was seen, and the slot is not touched again.
                     return Poll::Ready(unsafe { ReplySlot::finish(slot) });
                 }
-                self.wait(slot, task)
+                self.wait(slot, task, looked_at)
             }
-            State::Waiting(slot) => self.wait(slot, task),
+            State::Waiting(slot) => self.wait(slot, task, 0),
             State::Refused(refusal) => {
                 self.state = State::Done;
                 Poll::Ready(Err(unasked::<M>(refusal)))
@@ -368,16 +370,17 @@ fn charge(task: &mut Context<'_>) -> Option<Progress> {
     }
 }
 
-/// Runs the target here if that is allowed, and queues it otherwise.
-fn start(target: &CellRef, budget: u32) {
+/// Runs the target here if that is allowed, and queues it otherwise. Returns the time if its handler had to look at the clock
+/// because it waits for something, and 0 otherwise.
+fn start(target: &CellRef, budget: u32) -> u64 {
     if target.foreign().is_some() {
-        return; // it is on its way already
+        return 0; // it is on its way already
     }
     let system = target.system();
     let ran = Host::with(|host| {
         let ambient = host.ambient();
         if ambient.depth >= NESTING || !system.runs_inline(target.dispatcher, host) || !target.state.claim() {
-            return false;
+            return None;
         }
         let asker = host.current().filter(|_| ambient.in_turn);
         let before = asker.map_or(0, |asker| {
@@ -385,18 +388,23 @@ fn start(target: &CellRef, budget: u32) {
             asker.waits_for.store(target.id, Relaxed);
             before
         });
+        host.set_suspended_at(0);
         inline_turn(target, host, budget);
         if let Some(asker) = asker {
             asker.waits_for.store(before, Relaxed);
         }
-        true
+        Some(host.suspended_at())
     });
-    if ran != Some(true) && target.state.mail() {
+    if let Some(Some(suspended)) = ran {
+        return suspended;
+    }
+    if target.state.mail() {
         target.schedule();
         if system.has_own_thread(target.dispatcher) {
             Host::with(|host| host.worker().map(|worker| worker.expect()));
         }
     }
+    0
 }
 
 #[inline]
@@ -440,7 +448,13 @@ impl<C: Deref<Target = CellRef>, M: Message> Asking<C, M> {
 }
 
 impl<C: Deref<Target = CellRef>, M: Message> Asking<C, M> {
-    fn wait(&mut self, slot: NonNull<ReplySlot>, task: &mut Context<'_>) -> Poll<Answer<M::Reply, M::Rejection>> {
+    /// `now` is 0 if nobody has looked at the clock just now.
+    fn wait(
+        &mut self,
+        slot: NonNull<ReplySlot>,
+        task: &mut Context<'_>,
+        now: u64,
+    ) -> Poll<Answer<M::Reply, M::Rejection>> {
         // SAFETY: we are the asker, the types are those of the record, and after `Ready` the slot
         // is forgotten.
         if let Poll::Ready(answer) = unsafe { ReplySlot::poll(slot, task.waker()) } {
@@ -449,7 +463,10 @@ impl<C: Deref<Target = CellRef>, M: Message> Asking<C, M> {
         }
         // SAFETY: pending, so our share still keeps the slot.
         let shared = unsafe { slot.as_ref() };
-        let now = self.target.system().now();
+        let now = match now {
+            0 => self.target.system().now(),
+            now => Moment::from_nanos(now),
+        };
         if shared.deadline() == 0 {
             shared.stamp((now + Duration::from_nanos(shared.patience())).nanos());
             if let Some(cycle) = self.note_and_follow() {

@@ -25,7 +25,8 @@ pub enum TellError<M> {
     Full(M),
     /// An [interceptor](crate::Interceptor) did not let it pass. Its reason is in the log; whoever asks is told.
     Refused(M),
-    /// The receiver lives elsewhere, and the message cannot be written for other machines: register its type.
+    /// The receiver lives elsewhere, and the message cannot be written for other machines: its type is not registered, its
+    /// codec fails, or it is too large. The log says which, and whoever asks is told.
     Unsendable(M),
     /// A router could not tell whose it is: its key function panicked on this message. That is a bug of the key
     /// function, reported as a fault of the router; another attempt ends the same way.
@@ -90,7 +91,8 @@ impl<M> fmt::Display for TellError<M> {
             TellError::Refused(_) => f.write_str("an interceptor refused the message"),
             TellError::Unsendable(_) => write!(
                 f,
-                "the receiver lives on another node, and {} cannot be sent there: register it with the remoting",
+                "the receiver lives on another node, and this {} cannot be sent there: it is not registered with the \
+                 remoting, its codec fails, or it is too large; the log says which",
                 std::any::type_name::<M>()
             ),
             TellError::Unroutable(_) => f.write_str("the router's key function panicked on the message"),
@@ -204,10 +206,10 @@ pub enum AskError<R: Rejection = Infallible> {
 
 impl<R: Rejection> AskError<R> {
     /// The target lives elsewhere, and `M` cannot be written.
-    pub(crate) fn unsendable<M>() -> Self {
+    pub(crate) fn unsendable<M>(why: &str) -> Self {
         AskError::Remote(Box::new(RemoteError::Codec {
             name: std::any::type_name::<M>().to_owned(),
-            why: "it is not registered with the remoting".to_owned(),
+            why: why.to_owned(),
         }))
     }
 }

@@ -27,6 +27,25 @@ pub(crate) fn post<M: Message>(
     write(cell, table, envelope, message, None, cell)
 }
 
+/// The same for a mailbox whose bound, which the caller has found already, is its only rule.
+#[inline(always)]
+pub(crate) fn post_within<M: Message>(
+    cell: &Header,
+    bound: &Bound,
+    table: &'static MessageTable,
+    envelope: Envelope,
+    message: M,
+) -> Result<(), (Refusal, M)> {
+    if cell.log.marks().is_seen() || envelope.carried.is_some() {
+        return post(cell, table, envelope, message);
+    }
+    let envelope = Envelope {
+        carried: None,
+        ..envelope
+    };
+    write(cell, table, envelope, message, Some(bound), cell)
+}
+
 /// Queues a message and sees to it that the actor runs. Refused, it comes back and is not counted.
 #[inline]
 pub(crate) fn offer<M: Message>(

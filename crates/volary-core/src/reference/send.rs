@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use super::errors::{SendError, TellError};
 use super::foreign::Room;
-use super::post::{envelope_from_here, post};
+use super::post::{envelope_from_here, post, post_within};
 use crate::actor::Message;
-use crate::cell::CellRef;
+use crate::cell::{CellRef, MailboxRule};
 use crate::dispatch::contain;
 use crate::mailbox::{Bound, MessageTable, Refusal};
 use crate::time::{Moment, TimerId};
@@ -71,9 +71,13 @@ impl<'a, M: Message> SendFuture<'a, M> {
 
     /// Inlined where nothing stands in the way; `attempt_again` is for whoever had to wait.
     #[inline(always)]
-    fn attempt(&mut self) -> Option<Result<(), (Refusal, M)>> {
+    fn attempt(&mut self, bound: Option<&Bound>) -> Option<Result<(), (Refusal, M)>> {
         let message = self.message.take()?;
-        let sent = post(self.target, self.table, envelope_from_here(self.target), message);
+        let envelope = envelope_from_here(self.target);
+        let sent = match bound {
+            Some(bound) => post_within(self.target, bound, self.table, envelope, message),
+            None => post(self.target, self.table, envelope, message),
+        };
         if sent.is_ok() && self.target.state.mail() {
             self.target.schedule();
         }
@@ -82,7 +86,7 @@ impl<'a, M: Message> SendFuture<'a, M> {
 
     #[inline(never)]
     fn attempt_again(&mut self) -> Option<Result<(), (Refusal, M)>> {
-        self.attempt()
+        self.attempt(None)
     }
 
     /// The bound to wait at, if this mailbox lets senders wait.
@@ -100,11 +104,20 @@ impl<M: Message> Future for SendFuture<'_, M> {
     /// Nearly always there is room and nobody waits.
     #[inline]
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        if self.target.foreign().is_some() {
-            return self.poll_abroad(task);
-        }
-        if self.ticket.is_none() && self.waits().is_none_or(|bound| bound.may_try(None)) {
-            match self.attempt() {
+        // Looked up once: nearly always its bound is the only rule a mailbox has.
+        let bound = match self.target.mailbox_rule() {
+            Some(MailboxRule { foreign: Some(_), .. }) => return self.poll_abroad(task),
+            Some(MailboxRule {
+                bound, custom: None, ..
+            }) => bound.as_ref().filter(|bound| bound.waits),
+            Some(_) | None => None,
+        };
+        let may_try = match bound {
+            Some(bound) => bound.may_try(None),
+            None => self.waits().is_none_or(|bound| bound.may_try(None)),
+        };
+        if self.ticket.is_none() && may_try {
+            match self.attempt(bound) {
                 Some(Ok(())) => return Poll::Ready(Ok(())),
                 Some(Err((Refusal::Full, message))) => self.message = Some(message),
                 Some(Err((refusal, message))) => return Poll::Ready(Err(self.refused(refusal, message))),

@@ -83,7 +83,8 @@ pub struct Spawn<F> {
     parent: Option<CellRef>,
     factory: F,
     name: Option<String>,
-    props: Option<Props>,
+    /// Apart: most actors have none, and a builder is moved with each call.
+    props: Option<Box<Props>>,
 }
 
 impl<F> Spawn<F> {
@@ -94,6 +95,11 @@ impl<F> Spawn<F> {
             name: None,
             props: None,
         }
+    }
+
+    fn with(mut self, change: impl FnOnce(Props) -> Props) -> Self {
+        let props = self.props.take().map_or_else(Props::default, |props| *props);
+        self.props(change(props))
     }
 
     /// Names the actor: `[A-Za-z0-9][A-Za-z0-9_.-]*`, at most 255 bytes, unique among its siblings.
@@ -121,7 +127,7 @@ impl<F> Spawn<F> {
     /// # Ok(()) }
     /// ```
     pub fn props(mut self, props: Props) -> Self {
-        self.props = Some(props);
+        self.props = Some(Box::new(props));
         self
     }
 
@@ -134,9 +140,8 @@ impl<F> Spawn<F> {
     /// system.spawn(|| Door).mailbox(MailboxKind::Bounded(64)).await?;
     /// # Ok(()) }
     /// ```
-    pub fn mailbox(mut self, mailbox: MailboxKind) -> Self {
-        self.props = Some(self.props.unwrap_or_default().mailbox(mailbox));
-        self
+    pub fn mailbox(self, mailbox: MailboxKind) -> Self {
+        self.with(|props| props.mailbox(mailbox))
     }
 
     /// Chooses the dispatcher.
@@ -148,9 +153,8 @@ impl<F> Spawn<F> {
     /// system.spawn(|| Door).dispatcher(Dispatcher::Blocking).await?;
     /// # Ok(()) }
     /// ```
-    pub fn dispatcher(mut self, dispatcher: Dispatcher) -> Self {
-        self.props = Some(self.props.unwrap_or_default().dispatcher(dispatcher));
-        self
+    pub fn dispatcher(self, dispatcher: Dispatcher) -> Self {
+        self.with(|props| props.dispatcher(dispatcher))
     }
 
     /// How many messages the actor may put aside; see [`Context::stash`](crate::Context::stash).
@@ -162,9 +166,8 @@ impl<F> Spawn<F> {
     /// system.spawn(|| Door).stash(100).await?;
     /// # Ok(()) }
     /// ```
-    pub fn stash(mut self, capacity: usize) -> Self {
-        self.props = Some(self.props.unwrap_or_default().stash(capacity));
-        self
+    pub fn stash(self, capacity: usize) -> Self {
+        self.with(|props| props.stash(capacity))
     }
 
     /// Says what part the actor plays; see [`Props::role`].
@@ -177,9 +180,8 @@ impl<F> Spawn<F> {
     /// assert_eq!(AnyRef::from(&door).role(), Some("entrance"));
     /// # Ok(()) }
     /// ```
-    pub fn role(mut self, role: impl Into<std::sync::Arc<str>>) -> Self {
-        self.props = Some(self.props.unwrap_or_default().role(role));
-        self
+    pub fn role(self, role: impl Into<std::sync::Arc<str>>) -> Self {
+        self.with(|props| props.role(role))
     }
 
     /// Says what happens to other messages while answers are due; see [`Context::request`](crate::Context::request).
@@ -191,9 +193,8 @@ impl<F> Spawn<F> {
     /// system.spawn(|| Door).reentrancy(Reentrancy::hold_others()).await?;
     /// # Ok(()) }
     /// ```
-    pub fn reentrancy(mut self, reentrancy: Reentrancy) -> Self {
-        self.props = Some(self.props.unwrap_or_default().reentrancy(reentrancy));
-        self
+    pub fn reentrancy(self, reentrancy: Reentrancy) -> Self {
+        self.with(|props| props.reentrancy(reentrancy))
     }
 
     /// Says when the actor lets go of its state, to start anew with its next message.
@@ -206,9 +207,8 @@ impl<F> Spawn<F> {
     /// system.spawn(|| Door).passivation(Passivation::after(Duration::from_secs(60))).await?;
     /// # Ok(()) }
     /// ```
-    pub fn passivation(mut self, passivation: Passivation) -> Self {
-        self.props = Some(self.props.unwrap_or_default().passivation(passivation));
-        self
+    pub fn passivation(self, passivation: Passivation) -> Self {
+        self.with(|props| props.passivation(passivation))
     }
 
     /// Says in detail what happens on a fault: directives by type, limit, backoff, siblings.
@@ -222,9 +222,8 @@ impl<F> Spawn<F> {
     /// system.spawn(|| Door).supervision(supervision).await?;
     /// # Ok(()) }
     /// ```
-    pub fn supervision(mut self, supervision: Supervision) -> Self {
-        self.props = Some(self.props.unwrap_or_default().supervision(supervision));
-        self
+    pub fn supervision(self, supervision: Supervision) -> Self {
+        self.with(|props| props.supervision(supervision))
     }
 
     /// Says what happens on a fault.
@@ -236,9 +235,8 @@ impl<F> Spawn<F> {
     /// let account = system.spawn(|| Account).on_fault(Directive::Stop).await?;
     /// # Ok(()) }
     /// ```
-    pub fn on_fault(mut self, directive: Directive) -> Self {
-        self.props = Some(self.props.unwrap_or_default().on_fault(directive));
-        self
+    pub fn on_fault(self, directive: Directive) -> Self {
+        self.with(|props| props.on_fault(directive))
     }
 }
 
@@ -398,7 +396,7 @@ where
             reason,
         })?;
     }
-    let cell = place::<P, F>(parent, factory, name.as_deref().unwrap_or(""), props)?;
+    let cell = place::<P, F>(&parent, factory, name.as_deref().unwrap_or(""), props)?;
     Ok(begin(cell, wait))
 }
 
@@ -418,7 +416,6 @@ fn begin(cell: CellRef, wait: Wait) -> (CellRef, Progress) {
         let slot = report(&cell);
         cell.phase.set(Phase::Unborn);
         cell.state.set(crate::cell::state::CONTROL);
-        cell.state.yield_turn();
         cell.schedule();
         return (cell, slot.map_or(Progress::Started, Progress::Waiting));
     }

@@ -12,7 +12,7 @@ use super::settings::Settings;
 use super::shutdown::{Course, ShutdownHook};
 use crate::actor::Dispatcher;
 use crate::cell::{CellRef, Directory, Header};
-use crate::dispatch::{Elastic, Host, Pool};
+use crate::dispatch::{Elastic, Host, Pool, Ready};
 use crate::env::{Driver, Env, Observed, What};
 use crate::events::EventStream;
 use crate::extension::Extensions;
@@ -341,9 +341,9 @@ impl SystemCore {
         let ready = cell.raw().as_ptr().cast_const();
         match cell.dispatcher {
             0 => self.default_pool.schedule(ready),
-            BLOCKING => self.blocking.schedule(ready),
+            BLOCKING => self.schedule_apart(&self.blocking, ready),
             PINNED => match cell.extras_if_any().and_then(|extras| extras.own_dispatcher.as_ref()) {
-                Some(thread) => thread.schedule(ready),
+                Some(thread) => self.schedule_apart(thread, ready),
                 None => self.default_pool.schedule(ready),
             },
             own => match self.own_pools.get(usize::from(own - FIRST_OWN)) {
@@ -351,6 +351,11 @@ impl SystemCore {
                 None => unreachable!("the index was checked at birth"),
             },
         }
+    }
+
+    fn schedule_apart(&self, threads: &Arc<Elastic>, ready: Ready) {
+        let left = threads.schedule(ready);
+        left.into_iter().for_each(|ready| self.default_pool.schedule(ready));
     }
 
     /// Whether actors of this dispatcher run on threads that no others have.
@@ -435,6 +440,7 @@ impl SystemCore {
         let now = self.now().nanos();
         if deadline == 0 && patience != 0 {
             deadline = now.saturating_add(patience);
+            host.set_suspended_at(now);
         }
         if !host.is_asked() && now >= deadline {
             // Work that was begun by a request and outlives it is on its own from now on.

@@ -109,7 +109,11 @@ impl ActorSystem {
 
     /// The parent of what users start; `None` once the system has gone down.
     pub(crate) fn user_guardian(&self) -> Option<CellRef> {
-        self.core.guardians().map(|guardians| guardians.user)
+        self.core
+            .guardians
+            .lock()
+            .as_ref()
+            .map(|guardians| guardians.user.clone())
     }
 
     pub(crate) fn count_routee_lost(&self) {

@@ -8,7 +8,7 @@ use std::hash::BuildHasher;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
-use crate::cell::CellRef;
+use crate::cell::{CellRef, Header};
 
 #[derive(Default)]
 pub(crate) struct Children {
@@ -33,7 +33,7 @@ fn spread(hash: u32) -> u64 {
     u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-fn hash_of(cell: &CellRef) -> u32 {
+fn hash_of(cell: &Header) -> u32 {
     if cell.name_length == 0 {
         hash(&cell.id.to_le_bytes())
     } else {
@@ -67,10 +67,6 @@ impl Children {
             .map(|entry| &entry.cell)
     }
 
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.find(hash(name.as_bytes()), name.as_bytes()).is_some()
-    }
-
     pub(crate) fn get(&self, name: &str) -> Option<CellRef> {
         let Some(id) = name.strip_prefix('$') else {
             return self.find(hash(name.as_bytes()), name.as_bytes()).cloned();
@@ -82,10 +78,10 @@ impl Children {
             .map(|entry| entry.cell.clone())
     }
 
-    pub(crate) fn remove(&mut self, child: &CellRef) -> Option<CellRef> {
+    pub(crate) fn remove(&mut self, child: &Header) -> Option<CellRef> {
         let found = self
             .table
-            .find_entry(spread(hash_of(child)), |entry| entry.cell == *child)
+            .find_entry(spread(hash_of(child)), |entry| std::ptr::eq(&*entry.cell, child))
             .ok()?;
         let (entry, _) = found.remove();
         if self.table.is_empty() {

@@ -67,16 +67,27 @@ pub fn validate_system_name(name: &str) -> Result<(), NameError> {
     if name.len() > MAX_NAME_BYTES {
         return Err(NameError::TooLong { length: name.len() });
     }
+    let bytes = name.as_bytes();
+    // By bytes, which are what names are made of; a character is looked for only to be named.
+    if bytes.first().is_some_and(u8::is_ascii_alphanumeric) && bytes.iter().all(|byte| is_name_byte(*byte)) {
+        return Ok(());
+    }
+    Err(offence(name))
+}
+
+#[cold]
+fn offence(name: &str) -> NameError {
     let mut characters = name.char_indices();
     match characters.next() {
-        None => return Err(NameError::Empty),
+        None => return NameError::Empty,
         Some((_, first)) if first.is_ascii_alphanumeric() => {}
-        Some((_, first)) => return Err(NameError::First { character: first }),
+        Some((_, first)) => return NameError::First { character: first },
     }
-    match characters.find(|(_, character)| !is_name_character(*character)) {
-        None => Ok(()),
-        Some((position, character)) => Err(NameError::Character { character, position }),
-    }
+    let allowed = |character: char| u8::try_from(character).is_ok_and(is_name_byte);
+    let (position, character) = characters
+        .find(|(_, character)| !allowed(*character))
+        .unwrap_or_default();
+    NameError::Character { character, position }
 }
 
 /// The name of the `number`th actor that was spawned without one.
@@ -109,8 +120,19 @@ pub(super) fn validate_segment(segment: &str) -> Result<(), NameError> {
     })
 }
 
-fn is_name_character(character: char) -> bool {
-    character.is_ascii_alphanumeric() || matches!(character, '_' | '.' | '-')
+fn is_name_byte(byte: u8) -> bool {
+    // A table, since each spawn asks for each byte of a name.
+    const ALLOWED: [bool; 256] = {
+        let mut allowed = [false; 256];
+        let mut byte = 0;
+        while byte < allowed.len() {
+            let character = byte as u8;
+            allowed[byte] = character.is_ascii_alphanumeric() || matches!(character, b'_' | b'.' | b'-');
+            byte += 1;
+        }
+        allowed
+    };
+    ALLOWED[usize::from(byte)]
 }
 
 /// Why a name was refused. Nothing was created; choose another name.

@@ -1,10 +1,12 @@
 //! Where messages to an actor elsewhere go.
 
+use std::fmt;
 use std::sync::Arc;
 use std::task::Waker;
 
 use super::parcel::Parcel;
 use crate::cell::Header;
+use crate::dispatch::Host;
 use crate::mailbox::Refusal;
 use crate::tree::Address;
 
@@ -114,29 +116,56 @@ pub enum Errand {
 /// # use volary_core::foreign::Undeliverable;
 /// assert_eq!(Undeliverable::Full.to_string(), "there is no room on the way");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Undeliverable {
     /// The actor, or its whole node, is gone for good.
-    #[error("the actor is gone")]
     Gone,
     /// Too much is on its way already. Later there may be room.
-    #[error("there is no room on the way")]
     Full,
-    /// The message cannot be written for other machines.
-    #[error("the message cannot be written")]
+    /// The message cannot be written for other machines: the remoting does not know its type.
     Unsendable,
+    /// Its codec cannot write it.
+    Unwritable,
+    /// It is longer than the node there takes.
+    TooLarge,
 }
 
-impl From<Undeliverable> for Refusal {
-    fn from(why: Undeliverable) -> Self {
-        match why {
+impl Undeliverable {
+    /// What whoever sent it is told.
+    ///
+    /// ```
+    /// # use volary_core::foreign::Undeliverable;
+    /// assert_eq!(Undeliverable::TooLarge.why(), "it is too large for that node");
+    /// ```
+    pub fn why(self) -> &'static str {
+        match self {
+            Undeliverable::Gone => "the actor is gone",
+            Undeliverable::Full => "there is no room on the way",
+            Undeliverable::Unsendable => "it is not registered with the remoting",
+            Undeliverable::Unwritable => "its codec cannot write it",
+            Undeliverable::TooLarge => "it is too large for that node",
+        }
+    }
+
+    /// The refusal, with its reason for whoever is called back on this thread.
+    pub(super) fn refuse(self) -> Refusal {
+        Host::with(|host| host.set_refusal(self.why()));
+        match self {
             Undeliverable::Gone => Refusal::Closed,
             Undeliverable::Full => Refusal::Full,
-            Undeliverable::Unsendable => Refusal::Unsendable,
+            Undeliverable::Unsendable | Undeliverable::Unwritable | Undeliverable::TooLarge => Refusal::Unsendable,
         }
     }
 }
+
+impl fmt::Display for Undeliverable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.why())
+    }
+}
+
+impl std::error::Error for Undeliverable {}
 
 /// What makes a cell a stand-in.
 pub(crate) struct Foreign {

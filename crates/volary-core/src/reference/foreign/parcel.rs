@@ -158,9 +158,9 @@ pub(crate) fn post_out<M: Message>(
     match (sent, parcel.reply.take()) {
         (Err(why), Some(reply)) => {
             reply.give_back();
-            Err((why.into(), message))
+            Err((why.refuse(), message))
         }
-        (Err(why), None) if !asked => Err((why.into(), message)),
+        (Err(why), None) if !asked => Err((why.refuse(), message)),
         // Taken, whatever it says: somebody has the right to answer.
         _ => Ok(()),
     }

@@ -13,7 +13,12 @@ use crate::supervision::Directive;
 use crate::system::SystemCore;
 
 /// Makes the cell and gives it its place in the tree.
-pub(super) fn place<P, F>(parent: CellRef, factory: F, name: &str, props: Option<Props>) -> Result<CellRef, SpawnError>
+pub(super) fn place<P, F>(
+    parent: &CellRef,
+    factory: F,
+    name: &str,
+    props: Option<Box<Props>>,
+) -> Result<CellRef, SpawnError>
 where
     P: Product,
     F: Fn() -> P + Send + Sync + 'static,
@@ -23,13 +28,6 @@ where
         None => (0, None),
         Some(props) => (system.dispatcher_index(&props.dispatcher)?, extras_for(system, props)?),
     };
-    if !name.is_empty()
-        && parent
-            .extras_if_any()
-            .is_some_and(|extras| extras.links.lock().children.has(name))
-    {
-        return Err(duplicate(&parent, name));
-    }
     let lane = Host::with(|host| host.worker().map_or(0, |worker| worker.index)).unwrap_or(0);
     let birth = Birth {
         table: cell_table::<P, F>(),
@@ -46,8 +44,9 @@ where
         if links.sealed || links.ended || parent.state.has(DEAD) {
             return Err(SpawnError::Stopping { parent: parent.path() });
         }
+        // Also whether the name is free is asked here alone: those that are not are few.
         if !links.children.insert(cell.clone()) {
-            return Err(duplicate(&parent, name));
+            return Err(duplicate(parent, name));
         }
         Ok(())
     });
