@@ -12,6 +12,8 @@
 //! each other beside messages. Frames and codecs are those of `volary-wire`.
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+mod alone;
 mod backoff;
 mod builder;
 pub mod compression;

@@ -61,12 +61,13 @@ options! {
     /// may have as much of it as is free, so that one alone has half; what is beyond is answered as busy, and a message
     /// that is larger than half is never taken.
     inbound_bytes: usize = 256 << 20;
-    /// Larger frames are cut in pieces, so that small ones pass between them.
-    chunk_bytes: usize = 64 << 10;
+    /// Larger frames are cut in pieces, so that small ones pass between them. With its head a piece of the usual size fits into
+    /// the 64 KiB that are read at a time: one that does not is copied once more.
+    chunk_bytes: usize = 63 << 10;
     /// How many bytes of such pieces may be on their way while small messages go beside them, which arrive behind them. More
     /// makes small messages wait; less makes large ones slow where the way is long: it is what goes there and back at a
     /// time. Without small messages it is sixteen times as much.
-    large_window: usize = 128 << 10;
+    large_window: usize = 126 << 10;
     /// How long a connection and its handshake may take.
     connect_timeout: Duration = Duration::from_secs(5);
     /// The pause before the first new attempt to connect; it doubles up to `backoff_most`.

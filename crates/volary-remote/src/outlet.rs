@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering::*};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
+use bytes::BytesMut;
 use volary_core::foreign::{Errand, Outlet, Parcel, Room, Undeliverable};
 use volary_core::{ActorId, Resolving};
+use volary_wire::MessageEntry;
 use volary_wire::native::{Frame, Metadata, Name, Operation, TraceContext, Watch};
 
 use crate::operations::{OperationName, actor_request};
@@ -42,25 +44,63 @@ impl PeerOutlet {
     pub(crate) fn set_id(&self, id: ActorId) {
         let _ = self.id.set(id);
     }
-}
 
-thread_local! {
-    static WRITING: Cell<bool> = const { Cell::new(false) };
-}
-
-/// While a message is written the way out is locked, and its codec, and whoever listens to the log, are the user's code:
-/// what that sends to other nodes meanwhile is refused, since it could wait for itself.
-struct Writing;
-
-impl Writing {
-    fn begin() -> Option<Self> {
-        (!WRITING.replace(true)).then_some(Writing)
+    /// Puts a message on its way, which is locked meanwhile: nothing here is the user's code. Whether the link is to be told,
+    /// and whether there is one.
+    fn ship(
+        &self,
+        parcel: &mut Parcel<'_>,
+        shipment: &Shipment<'_>,
+        payload: &[u8],
+    ) -> Result<(bool, bool), Undeliverable> {
+        let way = &*self.way;
+        let mut outbound = way.outbound_soon();
+        if self.generation != way.generation.load(Acquire) {
+            return Err(Undeliverable::Gone);
+        }
+        let shipped = outbound.ship(parcel, shipment, payload);
+        let is_crowded = shipped == Err(Undeliverable::Full);
+        if way.crowded.load(Relaxed) != is_crowded {
+            way.crowded.store(is_crowded, Relaxed);
+        }
+        let wake = shipped?;
+        way.counters.one_sent(&outbound);
+        Ok((wake, outbound.is_connected()))
     }
 }
 
-impl Drop for Writing {
+/// A buffer that has grown beyond this is not kept.
+const KEPT_BUFFER: usize = 64 << 10;
+
+thread_local! {
+    /// What messages are written into before they have a place on their way.
+    static PAYLOAD: Cell<BytesMut> = Cell::new(BytesMut::new());
+}
+
+/// A message as its codec writes it. Not on the way itself, which is locked while anything is put there: writing takes as long as
+/// the message is long, and is the user's code.
+struct Payload(BytesMut);
+
+impl Payload {
+    fn of(parcel: &Parcel<'_>, entry: &MessageEntry) -> Result<Self, Undeliverable> {
+        let mut payload = Payload(PAYLOAD.take());
+        match entry.encode(parcel.message(), &mut payload.0) {
+            Ok(()) => Ok(payload),
+            Err(error) => {
+                let message = parcel.type_name();
+                tracing::error!(message, %error, "a message cannot be sent to another node");
+                Err(Undeliverable::Unwritable)
+            }
+        }
+    }
+}
+
+impl Drop for Payload {
     fn drop(&mut self) {
-        WRITING.set(false);
+        if self.0.capacity() <= KEPT_BUFFER {
+            self.0.clear();
+            PAYLOAD.set(std::mem::take(&mut self.0));
+        }
     }
 }
 
@@ -68,7 +108,6 @@ impl Outlet for PeerOutlet {
     fn send(&self, parcel: &mut Parcel<'_>) -> Result<(), Undeliverable> {
         let way = &*self.way;
         let language = &*way.language;
-        let _writing = Writing::begin().ok_or(Undeliverable::Unsendable)?;
         let Some(entry) = language.registry.entry_of(parcel.message_type()) else {
             let message = parcel.type_name();
             tracing::error!(message, to = %self.address, "not registered, so it cannot be sent to another node");
@@ -84,15 +123,16 @@ impl Outlet for PeerOutlet {
             sender: Some(&|| sender.and_then(|id| language.address_of(id))),
             metadata: metadata(parcel),
         };
-        let (wake, connected) = Resolving::within(&language.resolver, || {
-            let mut outbound = way.outbound_soon();
-            if self.generation != way.generation.load(Acquire) {
-                return Err(Undeliverable::Gone);
-            }
-            let wake = outbound.ship(parcel, &shipment)?;
-            way.counters.one_sent(&outbound);
-            Ok((wake, outbound.is_connected()))
-        })?;
+        if way.crowded.load(Relaxed) {
+            way.outbound_soon().must_have_room()?;
+        }
+        let payload = Resolving::within(&language.resolver, || Payload::of(parcel, entry))?;
+        let shipped = self.ship(parcel, &shipment, &payload.0);
+        if shipped == Err(Undeliverable::TooLarge) {
+            let (message, length) = (parcel.type_name(), payload.0.len());
+            tracing::error!(message, length, to = %self.address, "a message is too large for that node");
+        }
+        let (wake, connected) = shipped?;
         if wake {
             way.to_write.notify_one();
         } else if !connected {

@@ -7,11 +7,11 @@ mod common;
 use std::future::IntoFuture;
 use std::time::Duration;
 
-use common::stranger::{Stranger, operation, watch};
+use common::stranger::{Stranger, hello, operation, watch};
 use common::*;
 use volary_core::{DeadLetter, DeadReason, RemoteError};
 use volary_remote::{PeerEvent, PeerReading};
-use volary_wire::native::Frame;
+use volary_wire::native::{Frame, Goodbye, GoodbyeReason, RefuseReason};
 
 /// What the stranger calls itself.
 const STRANGER: &str = "127.0.0.1:9";
@@ -155,5 +155,36 @@ async fn r8_who_watches_no_longer_hears_no_end() {
         ended[0].contains("/user/again") && ended[1].contains("/user/kept"),
         "{ended:?}"
     );
+    node.system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r8_s12_a_node_that_left_while_it_was_watched_does_not_come_back_as_the_same() {
+    let node = Node::start("one", builder()).await;
+    let mut peer = Stranger::enter(&node, STRANGER).await;
+    let address = format!("volary://stranger@{STRANGER}/user/desk").parse().unwrap();
+    let far: volary::ActorRef<Desk> = node.remote.actor(&address).unwrap();
+    let mut watching = std::pin::pin!(far.terminated());
+    // It is watched from when it is first looked at.
+    let is_early = std::future::poll_fn(|task| std::task::Poll::Ready(watching.as_mut().poll(task).is_ready())).await;
+    assert!(!is_early);
+    let watched = soon("a watch", peer.hear_news()).await;
+    assert!(matches!(watched, Some(Frame::Watch(_))), "{watched:?}");
+    let (reason, text) = (GoodbyeReason::Leaving, "".into());
+    peer.say([Frame::Goodbye(Goodbye { reason, text })]).await;
+    soon("the end", watching).await;
+    peer.hear_the_end().await;
+    // Whoever watched has heard of its end, and nobody may hear from it after that.
+    let mut peer = Stranger::call(&node, STRANGER).await;
+    let refused = soon("an answer", peer.hear()).await;
+    assert!(
+        matches!(&refused, Some(Frame::Refuse(refuse)) if refuse.reason == RefuseReason::Quarantined),
+        "{refused:?}"
+    );
+    // Its next life is welcome.
+    let mut peer = Stranger::knock(&node).await;
+    peer.say([hello(STRANGER, 8)]).await;
+    let welcome = soon("an answer", peer.hear()).await;
+    assert!(matches!(welcome, Some(Frame::Welcome(_))), "{welcome:?}");
     node.system.stop().await.unwrap();
 }

@@ -16,7 +16,7 @@ use volary_testkit::sim::{Clock, Link};
 
 struct Guard(Log);
 
-#[actor(kind = "test.Guard", remote(HowLong))]
+#[actor(kind = "test.Guard", remote(HowLong, Ponder))]
 impl Guard {
     fn look_after(&mut self, who: ActorRef<Desk>, ctx: &mut Context<Self>) {
         ctx.watch(&who);
@@ -27,6 +27,13 @@ impl Guard {
     fn how_long(&mut self, ctx: &mut Context<Self>) {
         self.0
             .push(format!("{:?}", ctx.time_left().map(|left| left.as_secs_f64().ceil())));
+    }
+
+    /// Takes ten milliseconds.
+    #[message(remote = "test.Ponder", codec = postcard, derive(Serialize, Deserialize))]
+    async fn ponder(&mut self, ctx: &mut Context<Self>) {
+        ctx.system().sleep(10 * MS).await;
+        self.0.push("pondered".to_owned());
     }
 
     #[handles]
@@ -135,5 +142,72 @@ fn s12_what_was_told_last_still_goes_out_when_a_node_stops() {
         sim.sleep(20 * MS).await;
         one.system.stop().await.unwrap();
         until(&sim, "the last", || other.log.len() == 2).await;
+    });
+}
+
+#[test]
+fn s12_who_watches_actors_of_a_node_that_stops_hears_at_once() {
+    Sim::check(30, |sim| async move {
+        let (one, other) = (start(&sim, "one").await, start(&sim, "other").await);
+        let guard = guard(&one).await;
+        let mut names: Vec<String> = (0..40).map(|n| format!("desk-{n}")).collect();
+        for name in &names {
+            let desk = common::desk(&other.log);
+            other.system.spawn(desk).named(name.clone()).await.unwrap();
+        }
+        names.push("desk".to_owned());
+        for name in &names {
+            let who = one.far("other", name);
+            guard.ask(LookAfter { who }).await.unwrap();
+        }
+        // Behind the watches, so that these have arrived.
+        one.far::<Desk>("other", "desk").ask(Note { number: 1 }).await.unwrap();
+        other.system.stop().await.unwrap();
+        let stopped = sim.now();
+        until(&sim, "the ends", || one.log.len() == names.len()).await;
+        assert!(sim.now() - stopped < 5_000 * MS, "it takes no 30 s for it to be lost");
+        let mut heard = one.log.all();
+        heard.sort();
+        heard.dedup();
+        assert_eq!(heard.len(), names.len(), "each once: {heard:?}");
+    });
+}
+
+/// The watch is on its way when the node says goodbye.
+#[test]
+fn s12_a_watch_that_crosses_a_goodbye_is_answered_by_it() {
+    Sim::check(30, |sim| async move {
+        let (one, other) = (start(&sim, "one").await, start(&sim, "other").await);
+        let guard = guard(&one).await;
+        let far: ActorRef<Desk> = one.far("other", "desk");
+        far.ask(Note { number: 1 }).await.unwrap();
+        sim.set_network(Link::default().latency(200 * MS..=200 * MS));
+        let system = one.system.clone();
+        sim.node("one").spawn(async move {
+            system.sleep(100 * MS).await;
+            guard.ask(LookAfter { who: far }).await.unwrap();
+        });
+        other.system.stop().await.unwrap();
+        let stopped = sim.now();
+        until(&sim, "the end", || one.log.len() == 1).await;
+        assert!(sim.now() - stopped < 5_000 * MS, "it takes no 30 s for it to be lost");
+    });
+}
+
+/// The handler ends while its node waits for it, and its actor and everything else right after it.
+#[test]
+fn s3_what_was_handled_when_its_node_stopped_is_answered() {
+    Sim::check(100, |sim| async move {
+        let (one, other) = (start(&sim, "one").await, start(&sim, "other").await);
+        guard(&other).await;
+        let far: ActorRef<Guard> = one.far("other", "guard");
+        far.ask(Ponder).await.unwrap();
+        let system = other.system.clone();
+        sim.node("other").spawn(async move {
+            system.sleep(5 * MS).await;
+            system.stop().await.unwrap();
+        });
+        let answer = far.ask(Ponder).await;
+        assert_eq!(answer.is_ok(), other.log.len() == 2, "{answer:?}");
     });
 }

@@ -126,12 +126,13 @@ impl Link {
         let written = Resolving::within(&self.peer.shared.resolver, || {
             FrameWriter::new(buffer).reply(correlation, |payload| reply.write(payload))
         });
-        self.answers.one_ended();
-        if written.is_err() || self.write(|outbound| outbound.answer(buffer)) {
-            let text = "the answer is too large for that node";
-            let outcome = Outcome::ended(Outcome::FAILED, 0, text);
-            self.write_first(&Frame::Reply(Reply { correlation, outcome }));
-        }
+        self.answers.one_answered(|| {
+            if written.is_err() || self.write(|outbound| outbound.answer(buffer)) {
+                let text = "the answer is too large for that node";
+                let outcome = Outcome::ended(Outcome::FAILED, 0, text);
+                self.write_first(&Frame::Reply(Reply { correlation, outcome }));
+            }
+        });
         if buffer.capacity() > KEPT_BUFFER {
             *buffer = BytesMut::new();
         }

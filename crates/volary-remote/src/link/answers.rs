@@ -41,6 +41,8 @@ pub(super) struct Answers {
     /// How many there were, and how many of them had ended when it was looked last. Written by whoever reads.
     begun: Apart<(AtomicU64, AtomicU64)>,
     ended: Apart<AtomicU64>,
+    /// How many of these have ended and are just being said.
+    saying: AtomicU64,
 }
 
 /// An ask that waits for its answer.
@@ -132,7 +134,21 @@ impl Answers {
 
     /// One that was begun is over.
     pub(super) fn one_ended(&self) {
-        self.ended.fetch_add(1, Relaxed);
+        self.ended.fetch_add(1, Release);
+    }
+
+    /// One that was begun is over, and has an answer, which `say` writes. Over before that: whoever has it may ask again.
+    pub(super) fn one_answered(&self, say: impl FnOnce()) {
+        self.saying.fetch_add(1, Relaxed);
+        self.one_ended();
+        say();
+        self.saying.fetch_sub(1, Release);
+    }
+
+    /// Whether everything that was asked has its answer, and that is written.
+    pub(super) fn are_given(&self) -> bool {
+        let begun = self.begun.0.load(Acquire);
+        begun == self.ended.load(Acquire) && self.saying.load(Acquire) == 0
     }
 
     /// Asks that came.

@@ -146,6 +146,11 @@ impl Link {
         is_free() && (has_news() || outbound().is_some_and(|outbound| outbound.has_to_write(self.epoch)))
     }
 
+    /// Whether everything that the peer has asked is answered, and the answers are among what is to be written.
+    pub(crate) fn has_answered(&self) -> bool {
+        self.closing.is_closed() || self.answers.are_given()
+    }
+
     /// Ends the connection; what was on it is lost.
     pub(crate) fn close(&self, why: &str) {
         if self.closing.close() {

@@ -10,7 +10,8 @@ use std::sync::{Arc, Weak};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use volary_core::{ActorId, Address, Moment, Resolving};
 use volary_wire::native::{
-    Assembler, Credit, Frame, FrameDecoder, InternSpace, InternTable, Limits, Name, Reply, Terminated, TerminationCause,
+    Assembler, Credit, Frame, FrameDecoder, GoodbyeReason, InternSpace, InternTable, Limits, Name, Reply, Terminated,
+    TerminationCause,
 };
 
 use super::Link;
@@ -49,7 +50,12 @@ pub(super) async fn read(
                 continue;
             }
             Ok(Handled::Closed) => return,
-            Ok(Handled::Goodbye) => break "it said goodbye".to_owned(),
+            Ok(Handled::Goodbye(reason)) => {
+                if reason == GoodbyeReason::Leaving {
+                    link.peer.left(link.epoch);
+                }
+                break "it said goodbye".to_owned();
+            }
             Err(why) => {
                 link.peer.counters.breaches.fetch_add(1, Relaxed);
                 break why;
@@ -106,7 +112,7 @@ enum Handled {
     All,
     Some,
     Closed,
-    Goodbye,
+    Goodbye(GoodbyeReason),
 }
 
 /// Whoever reads has nothing more to read when this is dropped.
@@ -202,7 +208,7 @@ impl Inbound {
             }
             match self.decoder.next_frame() {
                 Ok(None) => return Ok(Handled::All),
-                Ok(Some(Frame::Goodbye(_))) => return Ok(Handled::Goodbye),
+                Ok(Some(Frame::Goodbye(goodbye))) => return Ok(Handled::Goodbye(goodbye.reason)),
                 Ok(Some(frame)) => self.handle(frame)?,
                 Err(error) => return Err(format!("it broke a rule: {error}")),
             }
@@ -372,5 +378,79 @@ impl Place {
             receiver: RefCell::new(None),
             sender: Cell::new(None),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::BytesMut;
+    use serde::{Deserialize, Serialize};
+    use volary::prelude::*;
+    use volary_wire::native::{Envelope, Goodbye};
+    use volary_wire::{Codec, CodecId, Postcard};
+
+    use super::*;
+    use crate::alone::{Alone, Wire};
+    use crate::{Remote, Rights};
+
+    /// Never ends with its first message, so that the others wait.
+    struct Stuck;
+
+    #[actor(kind = "test.Stuck", remote(Fill))]
+    impl Stuck {
+        #[message(remote = "test.Fill", codec = postcard, derive(Serialize, Deserialize))]
+        async fn fill(&mut self, bytes: Vec<u8>) {
+            drop(bytes);
+            std::future::pending().await
+        }
+    }
+
+    fn fill(sequence: u64, length: usize) -> Frame {
+        let mut payload = BytesMut::new();
+        let bytes = vec![1; length];
+        Postcard::encode(&Fill { bytes }, &mut payload).unwrap();
+        Frame::Tell(Envelope {
+            sequence,
+            receiver: Name::Text("volary://one@127.0.0.1:1/user/stuck".into()),
+            sender: None,
+            type_name: Name::Text("test.Fill".into()),
+            codec: CodecId::POSTCARD,
+            metadata: None,
+            payload: payload.freeze(),
+        })
+    }
+
+    /// What the node has taken for its peers when mail has come that waits, and this behind it; and what of that is of no
+    /// use.
+    fn room_after(last: Option<Frame>) -> (u64, u64) {
+        let node = Alone::start(Remote::builder().kind::<Stuck>());
+        let stuck = node.system.spawn(|| Stuck).named("stuck");
+        let stuck = node.world.env.block_on(stuck.into_future()).unwrap();
+        let peer = node.peer();
+        let wire = Wire::new(usize::MAX);
+        let link = Link::start(&peer, wire.greeting(7), Rights::all());
+        wire.say([fill(1, 1)]);
+        node.settle();
+        let is_end = last.is_some();
+        // With so much in use much is taken at a time, and the last one leaves most of that over.
+        wire.say((2..=100).map(|sequence| fill(sequence, 16 << 10)));
+        node.settle();
+        wire.say([fill(101, 3 << 10)].into_iter().chain(last));
+        node.settle();
+        assert_eq!((link.closing().is_closed(), stuck.mailbox_len()), (is_end, 100));
+        assert!(2 * peer.inflow.unused() < peer.inflow.step(), "little is kept");
+        (node.shared().inbound.load(Relaxed), peer.inflow.unused())
+    }
+
+    #[test]
+    fn r3_room_taken_in_advance_is_given_back_by_a_reader_that_ends_in_the_middle() {
+        let at_rest = room_after(None);
+        let goodbye = Frame::Goodbye(Goodbye {
+            reason: GoodbyeReason::Leaving,
+            text: "".into(),
+        });
+        assert_eq!(room_after(Some(goodbye)), at_rest);
+        // No message has this number.
+        assert_eq!(room_after(Some(fill(0, 1))), at_rest);
     }
 }

@@ -163,3 +163,72 @@ impl Link {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::pin::{Pin, pin};
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+    use crate::alone::{Alone, Wire};
+    use crate::{Remote, Rights};
+
+    fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+        future.poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    /// A connection, and something to be written on it.
+    fn link(node: &Alone, wire: &Wire) -> Arc<Link> {
+        let link = Link::start(&node.peer(), wire.greeting(7), Rights::all());
+        (0..10).for_each(|nonce| link.write_in_order(&Frame::Heartbeat { nonce }));
+        link
+    }
+
+    #[test]
+    fn r3_nothing_is_written_behind_a_batch_that_was_torn() {
+        let node = Alone::start(Remote::builder());
+        // Tasks of its own do not run here.
+        let link = link(&node, &Wire::new(0));
+        let wire = Wire::new(5);
+        let pen = Pen::new(wire.write_half(), None);
+        let mut first = Box::pin(write_batch(&link, &pen));
+        assert!(poll(first.as_mut()).is_pending());
+        let mut next = pin!(write(link.clone(), pen.clone(), link.writer.take_over()));
+        assert!(poll(next.as_mut()).is_pending());
+        // Whoever has begun comes to its end, as with a panic of the transport, before it can close the connection.
+        wire.make_room(1_000);
+        link.write_in_order(&Frame::Heartbeat { nonce: 10 });
+        drop(first);
+        assert!(!link.closing().is_closed());
+        assert!(poll(next).is_ready());
+        assert_eq!(wire.heard(), 5);
+        assert!(link.closing().is_closed(), "it is of no use to anybody");
+    }
+
+    #[test]
+    fn r3_a_connection_that_is_closed_is_let_go_of_although_it_is_full() {
+        let node = Alone::start(Remote::builder());
+        let wire = Wire::new(5);
+        let link = link(&node, &wire);
+        node.settle();
+        assert_eq!(wire.heard(), 5, "in the middle of a batch");
+        // Somebody who had this duty before, and whom a blocked thread keeps.
+        let kept = link.pen.get().and_then(std::sync::Weak::upgrade).unwrap();
+        link.close("the test wants it");
+        node.settle();
+        assert_eq!((wire.heard(), wire.gone()), (5, (true, true)));
+        drop(kept);
+    }
+
+    #[test]
+    fn r3_a_connection_that_is_closed_is_let_go_of_although_whoever_writes_does_not_come() {
+        let node = Alone::start(Remote::builder());
+        let wire = Wire::new(usize::MAX);
+        let link = link(&node, &wire);
+        node.settle();
+        assert!(wire.heard() > 0 && wire.gone() == (false, false));
+        link.close("the test wants it");
+        // None of its tasks has had a turn since.
+        assert_eq!(wire.gone(), (false, true));
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use volary_core::foreign::PendingReply;
+use volary_core::foreign::{PendingReply, Undeliverable};
 use volary_core::{ActorId, DeadReason, RemoteError};
 
 /// A message that will not arrive, or perhaps has.
@@ -37,7 +37,7 @@ impl Lost {
             DeadReason::Full => RemoteError::Busy { node },
             DeadReason::Unsendable => RemoteError::Codec {
                 name: self.type_name.to_owned(),
-                why: "it is too large for that node".to_owned(),
+                why: Undeliverable::TooLarge.to_string(),
             },
             _ => RemoteError::Unreachable {
                 node,

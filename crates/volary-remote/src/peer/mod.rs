@@ -284,6 +284,28 @@ impl Peer {
         self.forget(DeadReason::Unreachable);
     }
 
+    /// The node there has left of its own accord, as it said on the connection `epoch`: none of its actors lives any more, and
+    /// whoever watches one need not wait until it is lost.
+    pub(crate) fn left(&self, epoch: u64) {
+        let gone: Vec<StandIn> = {
+            let outbound = self.outbound.lock();
+            if !outbound.is_on(epoch) {
+                return;
+            }
+            let mut known = self.known.lock();
+            if known.has_watched_of_last() {
+                self.lives.lock().lose();
+            }
+            known
+                .watched()
+                .iter()
+                .filter_map(|address| known.remove(address))
+                .collect()
+        };
+        gone.iter().for_each(StandIn::end);
+        self.call_all();
+    }
+
     /// The connection of this number is gone; what was on it is lost.
     pub(crate) fn disconnected(&self, epoch: u64) {
         let (lost, strangers) = {

@@ -24,6 +24,9 @@ use crate::options::RemoteOptions;
 const KEPT_BUFFER: usize = 1 << 20;
 /// And beyond this not at all.
 const LARGEST_KEPT: usize = 16 << 20;
+/// Which part of how long batches were is forgotten with each. Those of a busy connection differ by a hundred times, as senders
+/// come and wait; a few short ones do not mean that there will be no long one.
+const FORGOTTEN_AT_ONCE: usize = 64;
 
 pub(super) struct Asked {
     pub(super) reply: PendingReply,
@@ -258,7 +261,9 @@ impl Outbound {
 
     /// What is to be written next on the connection `epoch`. `spare` is a batch that was written.
     pub(crate) fn next_batch(&mut self, epoch: u64, mut spare: Batch) -> Batch {
-        self.usual = spare.rest.len().max(self.usual - self.usual / 8);
+        if !spare.is_empty() {
+            self.usual = spare.rest.len().max(self.usual - self.usual / FORGOTTEN_AT_ONCE);
+        }
         if spare.rest.capacity() > KEPT_BUFFER.max(8 * self.usual).min(LARGEST_KEPT) {
             spare.rest = BytesMut::new();
         }
@@ -400,6 +405,30 @@ mod tests {
         assert_eq!(outbound.confirm(first, &confirm), Ok(0));
         assert_eq!(outbound.confirm(first + 1, &confirm), Err(Breach::NotSent));
         assert!(outbound.busy(first + 1, 1).is_err());
+    }
+
+    #[test]
+    fn r3_a_long_buffer_is_kept_while_batches_differ_and_let_go_of_when_they_stay_short() {
+        let mut outbound = Outbound::new(&RemoteOptions::new());
+        let (epoch, _) = outbound.connect(Capabilities::all());
+        let (mut spare, mut largest) = (Batch::default(), Vec::new());
+        for batch in 0..1_000 {
+            let heartbeats = if batch < 500 && batch % 50 == 0 { 500_000 } else { 10 };
+            (0..heartbeats).for_each(|nonce| outbound.write_in_order(&Frame::Heartbeat { nonce }));
+            spare = outbound.next_batch(epoch, spare);
+            largest.push(spare.rest.capacity().max(outbound.ready.capacity()));
+        }
+        assert!(
+            largest[..500].iter().all(|capacity| *capacity > 2 * KEPT_BUFFER),
+            "{largest:?}"
+        );
+        assert!(largest[999] <= KEPT_BUFFER, "{}", largest[999]);
+        // Nothing to write says nothing of how much there will be.
+        (0..500_000).for_each(|nonce| outbound.write_in_order(&Frame::Heartbeat { nonce }));
+        for _ in 0..1_000 {
+            spare = outbound.next_batch(epoch, spare);
+        }
+        assert!(spare.rest.capacity().max(outbound.ready.capacity()) > 2 * KEPT_BUFFER);
     }
 
     #[test]

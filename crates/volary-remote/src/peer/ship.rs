@@ -4,13 +4,14 @@
 //! connection.
 
 use std::any::TypeId;
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
 use bytes::BytesMut;
 use volary_core::ActorId;
 use volary_core::foreign::{Parcel, Undeliverable};
+use volary_wire::MessageEntry;
 use volary_wire::native::{Frame, FrameKind, FrameWriter, Head, Intern, InternSpace, Metadata, NameRef};
-use volary_wire::{MessageEntry, SendEncodeError};
 
 use super::ledger::Sent;
 use super::names::{ADDRESS, Called, TYPE};
@@ -30,16 +31,30 @@ pub(crate) struct Shipment<'a> {
 }
 
 impl Outbound {
-    /// Takes a message; true: the link is to be told.
-    pub(crate) fn ship(&mut self, parcel: &mut Parcel<'_>, shipment: &Shipment<'_>) -> Result<bool, Undeliverable> {
+    /// Whether one more message would be taken.
+    pub(crate) fn must_have_room(&self) -> Result<(), Undeliverable> {
         if self.closed {
             return Err(Undeliverable::Gone);
         }
         if self.is_full() {
             return Err(Undeliverable::Full);
         }
+        Ok(())
+    }
+
+    /// Takes a message that was written as `payload`; true: the link is to be told.
+    pub(crate) fn ship(
+        &mut self,
+        parcel: &mut Parcel<'_>,
+        shipment: &Shipment<'_>,
+        payload: &[u8],
+    ) -> Result<bool, Undeliverable> {
+        self.must_have_room()?;
+        if payload.len() > self.longest {
+            return Err(Undeliverable::TooLarge); // before it is copied for nothing
+        }
         let mark = self.ready.len();
-        match self.write(parcel, shipment) {
+        match self.write(parcel, shipment, payload) {
             Ok(()) => {}
             Err(why) => {
                 // The names that were defined for it are known as such from now on.
@@ -52,7 +67,7 @@ impl Outbound {
         let correlation = if parcel.is_asked() { self.correlation + 1 } else { 0 };
         let length = self.ready.len() - mark;
         if length > self.chunk || self.large.is_behind(shipment.place) {
-            self.move_to_large(mark, sequence, parcel, shipment)?;
+            self.move_to_large(mark, sequence, shipment)?;
         }
         self.sequence = sequence;
         if let Some(reply) = parcel.take_reply() {
@@ -74,7 +89,7 @@ impl Outbound {
     }
 
     /// Writes a message into the ready buffer, with the names that it needs.
-    fn write(&mut self, parcel: &Parcel<'_>, shipment: &Shipment<'_>) -> Result<(), Undeliverable> {
+    fn write(&mut self, parcel: &Parcel<'_>, shipment: &Shipment<'_>, payload: &[u8]) -> Result<(), Undeliverable> {
         let receiver = self.receiver(shipment);
         let type_name = self.message_type(parcel.message_type(), shipment.entry.name());
         let sender_text;
@@ -96,30 +111,17 @@ impl Outbound {
             codec: shipment.entry.codec(),
             metadata: shipment.metadata.as_ref(),
         };
-        self.write_head(parcel, shipment, &head)
-    }
-
-    fn write_head(
-        &mut self,
-        parcel: &Parcel<'_>,
-        shipment: &Shipment<'_>,
-        head: &Head<'_>,
-    ) -> Result<(), Undeliverable> {
-        let encode = |out: &mut BytesMut| shipment.entry.encode(parcel.message(), out);
+        let copy = |out: &mut BytesMut| -> Result<(), Infallible> {
+            out.extend_from_slice(payload);
+            Ok(())
+        };
         let mut writer = FrameWriter::new(&mut self.ready);
         let written = if parcel.is_asked() {
-            writer.ask(self.correlation + 1, head, encode)
+            writer.ask(self.correlation + 1, &head, copy)
         } else {
-            writer.tell(head, encode)
+            writer.tell(&head, copy)
         };
-        match written {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => {
-                report_unsendable(parcel, &error);
-                Err(Undeliverable::Unsendable)
-            }
-            Err(_) => Err(Undeliverable::Unsendable),
-        }
+        written.map(|Ok(())| ()).map_err(|_| Undeliverable::TooLarge)
     }
 
     fn receiver<'a>(&mut self, shipment: &Shipment<'a>) -> NameRef<'a> {
@@ -177,25 +179,12 @@ impl Outbound {
     }
 
     /// The frame that was just written is too large, or must not pass one that is.
-    fn move_to_large(
-        &mut self,
-        mark: usize,
-        sequence: u64,
-        parcel: &Parcel<'_>,
-        shipment: &Shipment<'_>,
-    ) -> Result<(), Undeliverable> {
+    fn move_to_large(&mut self, mark: usize, sequence: u64, shipment: &Shipment<'_>) -> Result<(), Undeliverable> {
         // Definitions stay where they are, and so they go before it.
         let definitions = self.definitions_behind(mark);
         let frame = self.ready.split_off(definitions).freeze();
-        let (length, limit) = (frame.len() - 4, self.longest);
-        if length > limit {
-            tracing::error!(
-                message = parcel.type_name(),
-                length,
-                limit,
-                "a message is too large for that node"
-            );
-            return Err(Undeliverable::Unsendable);
+        if frame.len() - 4 > self.longest {
+            return Err(Undeliverable::TooLarge);
         }
         self.large.push(shipment.place, sequence, frame);
         Ok(())
@@ -211,9 +200,4 @@ impl Outbound {
         }
         at
     }
-}
-
-/// A message that cannot be written is the program's mistake, and is said so.
-fn report_unsendable(parcel: &Parcel<'_>, error: &SendEncodeError) {
-    tracing::error!(message = parcel.type_name(), %error, "a message cannot be sent to another node");
 }

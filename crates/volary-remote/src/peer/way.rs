@@ -3,7 +3,7 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
@@ -21,6 +21,8 @@ pub(crate) struct Way {
     /// How often all that was known here was forgotten; changes under the locks of `outbound` and `known`.
     pub(crate) generation: AtomicU64,
     pub(crate) counters: Counters,
+    /// There was no room for the last who came: whoever comes next looks before it writes its message for nothing.
+    pub(crate) crowded: AtomicBool,
     /// There is something to write.
     pub(crate) to_write: Notify,
     /// Something happened that whoever keeps the connection should look at.
@@ -33,6 +35,7 @@ impl Way {
             outbound: Mutex::new(Outbound::new(&shared.options)),
             generation: AtomicU64::new(0),
             counters: Counters::default(),
+            crowded: AtomicBool::new(false),
             to_write: Notify::new(),
             look: Notify::new(),
             language: shared.language.clone(),

@@ -11,20 +11,19 @@ use super::Shared;
 use crate::error::RemoteStartError;
 use crate::link;
 
+/// How long peers are waited for when the node stops: twice, to be answered and to take what is written.
+const PATIENCE: Duration = Duration::from_millis(500);
+
 /// Sees to it that remoting ends with its system: after the actors, whose last messages still go out.
 pub(super) fn end_with(system: &ActorSystem, shared: &Arc<Shared>) -> Result<(), RemoteStartError> {
     let stopping = shared.clone();
     let hook = ShutdownHook::new(shutdown::AFTER_ACTORS, "remoting", move || {
         let shared = stopping.clone();
         async move {
+            // All actors have ended: whoever asked one of them is owed an answer.
+            shared.until(|shared| shared.has_answered()).await;
             shared.stop();
-            let patience = Duration::from_millis(500);
-            let _ = link::within(&shared.system, patience, async {
-                while !shared.is_written() {
-                    shared.system.sleep(Duration::from_millis(1)).await;
-                }
-            })
-            .await;
+            shared.until(|shared| shared.is_written()).await;
             shared.close();
         }
     });
@@ -35,7 +34,17 @@ pub(super) fn end_with(system: &ActorSystem, shared: &Arc<Shared>) -> Result<(),
 }
 
 impl Shared {
-    /// Nothing is taken or sent any more. Peers hear goodbye.
+    /// Waits for something that takes a moment, unless it takes too long.
+    async fn until(&self, done: impl Fn(&Self) -> bool) {
+        let done = async {
+            while !done(self) {
+                self.system.sleep(Duration::from_millis(1)).await;
+            }
+        };
+        let _ = link::within(&self.system, PATIENCE, done).await;
+    }
+
+    /// Nothing is taken or sent any more. Peers hear goodbye, and that all actors here have ended.
     fn stop(&self) {
         if self.stopping.swap(true, AcqRel) {
             return;
@@ -48,6 +57,11 @@ impl Shared {
         for peer in self.peers.lock().values() {
             peer.write_in_order(&goodbye);
         }
+    }
+
+    /// Whether everything that was asked from elsewhere is answered.
+    fn has_answered(&self) -> bool {
+        self.links.lock().values().all(|link| link.has_answered())
     }
 
     fn close(&self) {
@@ -75,5 +89,52 @@ impl Shared {
             let outbound = peer.outbound.lock();
             !outbound.is_connected() || !outbound.has_more()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Remote;
+    use crate::alone::{Alone, Wire};
+
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "whoever stops the node is on a thread of its own"
+    )]
+    fn r3_a_connection_that_is_taken_while_the_node_stops_ends_with_it() {
+        let node = Alone::start(Remote::builder());
+        let (shared, peer) = (node.shared().clone(), node.peer());
+        let closer = Arc::new(parking_lot::Mutex::new(None));
+        // It was seen that the node does not stop, and the connection is not among the others yet.
+        let (stopping, started) = (shared.clone(), closer.clone());
+        node.world.change_next_task(move |task| {
+            assert!(stopping.adopting.is_locked());
+            let stopping = stopping.clone();
+            let thread = std::thread::spawn(move || {
+                stopping.stop();
+                stopping.close();
+            });
+            // One that does not wait for its turn has time to be through with it.
+            let mut looks = 0..10_000;
+            while !thread.is_finished() && looks.next().is_some() {
+                std::thread::yield_now();
+            }
+            *started.lock() = Some(thread);
+            task
+        });
+        let wire = Wire::new(usize::MAX);
+        shared.adopt(&peer, wire.greeting(7), 0);
+        let closer = closer.lock().take();
+        closer.unwrap().join().unwrap();
+        node.settle();
+        assert_eq!(peer.read().connections, 1, "it was taken");
+        assert_eq!((wire.gone(), shared.links.lock().len()), ((true, true), 0));
+        assert_eq!(Arc::strong_count(&peer), 1, "none of its tasks is left");
+
+        let late = Wire::new(usize::MAX);
+        shared.adopt(&peer, late.greeting(7), 1);
+        assert_eq!((late.gone(), shared.links.lock().len()), ((true, true), 0));
     }
 }

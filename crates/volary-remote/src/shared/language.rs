@@ -32,3 +32,57 @@ impl Deref for Shared {
         &self.language
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::IntoFuture;
+
+    use serde::{Deserialize, Serialize};
+    use volary::prelude::*;
+
+    use super::*;
+    use crate::Remote;
+    use crate::alone::{Alone, PEER, Wire};
+
+    struct Desk;
+
+    #[actor(kind = "test.Desk", remote(Note))]
+    impl Desk {
+        #[message(remote = "test.Note", codec = postcard, derive(Serialize, Deserialize))]
+        fn note(&mut self, number: u64) -> u64 {
+            number
+        }
+    }
+
+    #[test]
+    fn r3_a_reference_that_is_kept_keeps_nothing_else_of_a_node_that_has_stopped() {
+        let node = Alone::start(Remote::builder().kind::<Desk>());
+        let far = |system: &str| -> ActorRef<Desk> {
+            let address = format!("volary://{system}@{PEER}/user/desk");
+            node.remote.actor(&address.parse().unwrap()).unwrap()
+        };
+        let known = far("stranger");
+        known.tell(Note { number: 1 }).unwrap();
+        let wire = Wire::new(usize::MAX);
+        node.shared().adopt(&node.peer(), wire.greeting(7), 0);
+        node.settle();
+        assert!(wire.heard() > 0);
+        let misnamed = far("another");
+
+        let peer = Arc::downgrade(&node.peer());
+        let shared = Arc::downgrade(node.shared());
+        let Alone {
+            world, system, remote, ..
+        } = node;
+        world.env.block_on(system.stop().into_future()).unwrap();
+        drop(remote);
+        world.env.run_until_idle();
+        assert_eq!(wire.gone(), (true, true));
+        assert_eq!((peer.strong_count(), shared.strong_count()), (0, 0));
+        for far in [known, misnamed] {
+            assert!(far.tell(Note { number: 2 }).is_err());
+            let asked = world.env.block_on(far.ask(Note { number: 3 }).into_future());
+            assert!(matches!(asked, Err(AskError::Stopped)), "{asked:?}");
+        }
+    }
+}
