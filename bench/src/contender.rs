@@ -102,6 +102,8 @@ pub const CONTENDERS: &[Contender] = &[
     peers::coerce::CONTENDER,
     peers::tokio_mpsc::CONTENDER,
     peers::queue::CONTENDER,
+    peers::table::CONTENDER,
+    peers::clock::CONTENDER,
     peers::echo::CONTENDER,
 ];
 

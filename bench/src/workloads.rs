@@ -90,7 +90,8 @@ pub const WORKLOADS: &[Workload] = &[
     rate("tokio-ask", 2 * M, 200 * K),
     rate("tokio-ask/one", 500 * K, 50 * K),
     rate("io-handler", 100 * K, 10 * K),
-    rate("io-handler/timer", 20 * K, 5 * K),
+    // Each thousand takes as long as a timer of a millisecond does, so that few would be a matter of luck.
+    rate("io-handler/timer", 200 * K, 5 * K),
     rate("pairs", 10 * M, M),
     rate("fan-out", 10 * M, M),
     rate("spawn", M, 100 * K),

@@ -26,10 +26,11 @@ const LARGE_ALONE: usize = 8;
 /// How many messages the slow reader has waiting; they keep it busy for ten seconds.
 const WAITING: u64 = 10_000;
 
-/// Two workers, in either process.
+/// Two workers, in either process (`BENCH_WORKERS` overrides it).
 pub fn runtime() -> Runtime {
+    let forced = std::env::var("BENCH_WORKERS").ok().and_then(|workers| workers.parse().ok());
     Builder::new_multi_thread()
-        .worker_threads(2)
+        .worker_threads(forced.unwrap_or(2))
         .enable_all()
         .build()
         .expect("a tokio runtime")

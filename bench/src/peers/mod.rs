@@ -3,10 +3,12 @@
 //! fastest it documents.
 
 pub mod actix;
+pub mod clock;
 pub mod coerce;
 pub mod echo;
 pub mod kameo;
 pub mod queue;
 pub mod ractor;
+pub mod table;
 pub mod tokio_mpsc;
 pub mod volary;
