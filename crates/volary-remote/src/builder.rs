@@ -1,5 +1,6 @@
 //! What may be sent and spawned, with whom and how; and the start of remoting.
 
+use std::any::TypeId;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -63,6 +64,33 @@ impl RemoteBuilder {
         self
     }
 
+    /// The same under another name than the kind says, as for one of several instances of a generic actor. What it lists
+    /// must have names of its own: [`message_as`](Self::message_as), before this.
+    ///
+    /// ```
+    /// # use volary_remote::Remote;
+    /// use serde::{Deserialize, Serialize};
+    /// use volary::prelude::*;
+    ///
+    /// struct Cache<T> { value: Option<T> }
+    /// #[actor(kind = "cache", remote(Put))]
+    /// impl<T: Send + 'static> Cache<T> {
+    ///     #[message(remote = "cache.Put", codec = json, derive(Serialize, Deserialize))]
+    ///     fn put(&mut self, value: T) { self.value = Some(value); }
+    /// }
+    ///
+    /// let builder = Remote::builder()
+    ///     .kind::<Cache<u64>>()
+    ///     .message_as::<Put<String>>("cache.PutText")
+    ///     .kind_as::<Cache<String>>("cache.text");
+    /// # let _ = builder;
+    /// ```
+    pub fn kind_as<A: RemoteActor>(mut self, name: impl Into<String>) -> Self {
+        let failed = self.registry.kind_as::<A>(name).err().map(RemoteStartError::from);
+        self.failed = self.failed.or(failed);
+        self
+    }
+
     /// Lets a message be sent to other nodes; those that a registered kind lists can be already.
     ///
     /// ```
@@ -77,8 +105,17 @@ impl RemoteBuilder {
         self
     }
 
+    /// The same under another name than the message says, as for one of several instances of a generic message. See
+    /// [`kind_as`](Self::kind_as) for an example.
+    pub fn message_as<M: Wire>(mut self, name: impl Into<String>) -> Self {
+        let failed = self.registry.message_as::<M>(name).err().map(RemoteStartError::from);
+        self.failed = self.failed.or(failed);
+        self
+    }
+
     /// Lets other nodes start actors of this kind, and send them what it lists. The factory is given what came along;
-    /// it is called again for each restart. Who may, [`rights`](RemoteBuilder::rights) say.
+    /// it is called again for each restart. Who may, [`rights`](RemoteBuilder::rights) say. One that has another name is to be
+    /// registered by [`kind_as`](Self::kind_as) before this, here and where it is started from.
     ///
     /// ```
     /// # use volary_remote::Remote;
@@ -90,8 +127,12 @@ impl RemoteBuilder {
         mut self,
         factory: impl Fn(&Argument) -> Result<A, Fault> + Send + Sync + 'static,
     ) -> Self {
-        let kind = A::KIND;
-        let is_new = self.spawnables.add::<A>(factory);
+        // Under the name that it was registered by, or the one that it says.
+        let kind = match self.registry.kind_of(TypeId::of::<A>()) {
+            Some(known) => known.name.to_string(),
+            None => A::KIND.to_owned(),
+        };
+        let is_new = self.spawnables.add::<A>(&kind, factory);
         let failed = (!is_new).then_some(RemoteStartError::SpawnableTwice { kind });
         self.failed = self.failed.or(failed);
         self

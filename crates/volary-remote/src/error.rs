@@ -47,7 +47,7 @@ pub enum RemoteStartError {
     #[error("{kind} was made spawnable twice")]
     SpawnableTwice {
         /// Which kind.
-        kind: &'static str,
+        kind: String,
     },
     /// A dependency cannot be registered.
     #[error(transparent)]

@@ -37,7 +37,7 @@ pub use event::PeerEvent;
 pub use operations::{
     ActorKind, ActorMetrics, Argument, Children, NodeMetrics, OperationError, RemoteNode, RemoteSpawn, RemoteSpawnError,
 };
-pub use options::RemoteOptions;
+pub use options::{Overflow, RemoteOptions};
 pub use peer::PeerReading;
 pub use remote::Remote;
 pub use transport_actor::{Connect, Peers, RemoteEnvelope, SendRemote, TransportActor, Undelivered};

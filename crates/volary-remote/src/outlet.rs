@@ -13,7 +13,7 @@ use volary_wire::MessageEntry;
 use volary_wire::native::{Frame, Metadata, Name, Operation, TraceContext, Watch};
 
 use crate::operations::{OperationName, actor_request};
-use crate::peer::{Peer, Shipment, Way};
+use crate::peer::{Lost, Peer, Shipment, Shipped, Way};
 
 pub(crate) struct PeerOutlet {
     way: Arc<Way>,
@@ -58,14 +58,27 @@ impl PeerOutlet {
         if self.generation != way.generation.load(Acquire) {
             return Err(Undeliverable::Gone);
         }
-        let shipped = outbound.ship(parcel, shipment, payload);
-        let is_crowded = shipped == Err(Undeliverable::Full);
+        let Shipped { taken, dropped } = outbound.ship(parcel, shipment, payload);
+        let is_crowded = taken == Err(Undeliverable::Full);
         if way.crowded.load(Relaxed) != is_crowded {
             way.crowded.store(is_crowded, Relaxed);
         }
-        let wake = shipped?;
-        way.counters.one_sent(&outbound);
-        Ok((wake, outbound.is_connected()))
+        if taken.is_ok() {
+            way.counters.one_sent(&outbound);
+        }
+        let connected = outbound.is_connected();
+        drop(outbound);
+        if !dropped.is_empty() {
+            self.report(dropped);
+        }
+        Ok((taken?, connected))
+    }
+
+    #[cold]
+    fn report(&self, dropped: Vec<Lost>) {
+        if let Some(peer) = self.peer.upgrade() {
+            peer.report(dropped);
+        }
     }
 }
 
@@ -124,7 +137,7 @@ impl Outlet for PeerOutlet {
             metadata: metadata(parcel),
         };
         if way.crowded.load(Relaxed) {
-            way.outbound_soon().must_have_room()?;
+            way.outbound_soon().would_refuse()?;
         }
         let payload = Resolving::within(&language.resolver, || Payload::of(parcel, entry))?;
         let shipped = self.ship(parcel, &shipment, &payload.0);

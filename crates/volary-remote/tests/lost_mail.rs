@@ -24,10 +24,12 @@ fn reading(node: &Node) -> PeerReading {
         .unwrap()
 }
 
-/// Whether this is a letter to a desk that was lost for this reason.
+/// Whether this is a letter to a desk of the stranger that was lost for this reason.
 fn is_note(letter: &DeadLetter, reason: DeadReason, receiver: &str) {
     assert_eq!(letter.reason(), reason);
     assert_eq!(letter.receiver().to_string(), receiver);
+    let node = letter.address().and_then(|address| address.node());
+    assert_eq!(node.map(|node| node.to_string()).as_deref(), Some(STRANGER));
     assert!(letter.message_type().ends_with("Note"), "{}", letter.message_type());
 }
 

@@ -57,6 +57,11 @@ async fn r1_each_senseless_option_is_refused_by_its_name() {
         chunk_bytes: 1_023 => "1023",
         chunk_bytes: (8 << 20) + 1 => "8388609",
         large_window: 0 => "0",
+        max_frame: 63 << 10 => "64512",
+        max_frame: (1 << 30) + 1 => "1073741825",
+        max_message: (16 << 20) - 1 => "16777215",
+        max_message: (1 << 30) + 1 => "1073741825",
+        max_headers: 65 => "65",
         connect_timeout: zero => "0ns",
         backoff_first: zero => "0ns",
         backoff_most: zero => "0ns",
@@ -87,7 +92,8 @@ async fn r1_each_senseless_option_is_refused_by_its_name() {
         .split(", ")
         .map(|option| option.split(':').next().unwrap())
         .collect();
-    for option in all {
+    // Whichever overflow it is makes sense.
+    for option in all.into_iter().filter(|option| *option != "overflow") {
         assert!(
             table.iter().any(|(name, ..)| *name == option),
             "{option} may be anything"
@@ -220,7 +226,7 @@ async fn r1_one_name_for_two_is_refused() {
     let twice = builder().spawnable::<Parrot>(|_| Ok(Parrot));
     let error = why_not(&system, twice.spawnable::<Parrot>(|_| Ok(Parrot)), HERE).await;
     assert!(
-        matches!(error, RemoteStartError::SpawnableTwice { kind: "test.Parrot" }),
+        matches!(&error, RemoteStartError::SpawnableTwice { kind } if kind == "test.Parrot"),
         "{error}"
     );
     // One type registered twice is one, not two.

@@ -162,7 +162,7 @@ async fn r6_whatever_is_wrong_with_a_spawn_is_said_by_name() {
     // A kind that takes messages there is not one that can be started.
     let desk = soon("desk", there.spawn::<common::Desk>("desk")).await;
     assert!(
-        matches!(&desk, Err(RemoteSpawnError::NotSpawnable { kind: "test.Desk", why, .. }) if why.contains("test.Worker")),
+        matches!(&desk, Err(RemoteSpawnError::NotSpawnable { kind, why, .. }) if kind == "test.Desk" && why.contains("test.Worker")),
         "{desk:?}"
     );
     let nowhere = Props::new().dispatcher(Dispatcher::Named("nowhere".to_owned()));

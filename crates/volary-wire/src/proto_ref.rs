@@ -4,23 +4,35 @@ use volary_core::{Actor, ActorRef, Message, Recipient, ResolveError, Resolving, 
 
 /// The reference to an actor as a protobuf message, `message Ref { string address = 1; }`.
 ///
-/// Made while the message that holds it is, and resolved by whoever handles it, with the resolver of its system.
-/// The address is a string that came from elsewhere; only the resolver says whom it leads to, if anybody.
+/// Made by [`Ref::to`], and resolved by whoever handles the message, in the handler. The address is a string that came
+/// from elsewhere; only the system of the handler says whom it leads to, if anybody.
 ///
 /// ```
-/// use volary_core::{ActorRef, Accepts, Message, Recipient, ResolveError};
+/// use volary::prelude::*;
 /// use volary_wire::Ref;
 ///
-/// #[derive(Clone, PartialEq, prost::Message)]
-/// struct Subscribe {
-///     #[prost(message, optional, tag = "1")]
-///     listener: Option<Ref>,
+/// struct Listener;
+/// #[actor]
+/// impl Listener {
+///     fn news(&mut self, text: String) { println!("{text}"); }
 /// }
 ///
-/// fn listener<M: Message>(subscribe: &Subscribe) -> Result<Recipient<M>, ResolveError> {
-///     subscribe.listener.clone().unwrap_or_default().recipient()
+/// #[derive(Default)]
+/// struct Paper { readers: Vec<Recipient<News>> }
+/// #[actor]
+/// impl Paper {
+///     // What a field of a message of prost would hold.
+///     fn subscribe(&mut self, reader: Ref) -> Result<usize, Fault> {
+///         self.readers.push(reader.recipient().or_fault()?);
+///         Ok(self.readers.len())
+///     }
 /// }
-/// # assert!(matches!(Ref::default().address.as_str(), ""));
+/// # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let system = ActorSystem::builder("paper").settings(|s| s.log_config(false)).start().await?;
+/// let listener = system.spawn(|| Listener).named("listener").await?;
+/// let paper = system.spawn(Paper::default).await?;
+/// assert_eq!(paper.ask(Subscribe { reader: Ref::to(&listener) }).await?, 1);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, prost::Message)]
 pub struct Ref {
@@ -30,25 +42,16 @@ pub struct Ref {
 }
 
 impl Ref {
-    /// The address of an actor, as the current [`Resolving`] scope has it seen from outside.
+    /// The address of an actor as it is seen from outside, with the node of its system if that has remoting.
     ///
-    /// ```
-    /// # use volary_core::{Actor, ActorRef, ResolveError};
-    /// # use volary_wire::Ref;
-    /// fn written<A: Actor>(listener: &ActorRef<A>) -> Result<Ref, ResolveError> {
-    ///     Ref::to(listener)
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    /// Outside of such a scope.
-    pub fn to<T: Target>(actor: &ActorRef<T>) -> Result<Self, ResolveError> {
-        Resolving::outside_address(&actor.address()).map(|address| Ref {
-            address: address.to_string(),
-        })
+    /// See [`Ref`] for an example.
+    pub fn to<T: Target>(actor: &ActorRef<T>) -> Self {
+        Ref {
+            address: Resolving::address_of(actor).to_string(),
+        }
     }
 
-    /// Whoever takes `M` at this address, as the current [`Resolving`] scope finds it.
+    /// Whoever takes `M` at this address, as the system of the handler finds it, or the current [`Resolving`] scope.
     ///
     /// ```
     /// # use volary_core::{Message, Recipient, ResolveError};
@@ -59,12 +62,12 @@ impl Ref {
     /// ```
     ///
     /// # Errors
-    /// Outside of such a scope, and when it finds nobody.
+    /// Outside of handlers and scopes, and when nobody is found.
     pub fn recipient<M: Message>(&self) -> Result<Recipient<M>, ResolveError> {
         Resolving::recipient(&self.address)
     }
 
-    /// The actor at this address, as the current [`Resolving`] scope finds it.
+    /// The actor at this address, found in the same way.
     ///
     /// ```
     /// # use volary_core::{Actor, ActorRef, ResolveError};
@@ -75,7 +78,7 @@ impl Ref {
     /// ```
     ///
     /// # Errors
-    /// Outside of such a scope, and when it finds nobody of that type.
+    /// Outside of handlers and scopes, and when nobody is found of that type.
     pub fn actor<A: Actor>(&self) -> Result<ActorRef<A>, ResolveError> {
         Resolving::actor(&self.address)
     }

@@ -74,9 +74,9 @@ impl Account {
     }
 
     #[handles]
-    fn send_balance(&mut self, send: SendBalance, ctx: &mut Context<Self>) -> Result<(), Fault> {
+    fn send_balance(&mut self, send: SendBalance) -> Result<(), Fault> {
         let to = send.to.unwrap_or_default();
-        let clerk = Resolving::scope(Arc::new(ctx.system().clone()), || to.recipient::<Balance>()).or_fault()?;
+        let clerk = to.recipient::<Balance>().or_fault()?;
         clerk.tell(Balance { cents: self.cents }).or_fault()
     }
 
@@ -266,7 +266,7 @@ fn r2_generated_messages_travel_as_their_schema_says() {
         assert_eq!(answer::<GetBalance>(&registry, pending).await, Reply::Ok(balance));
 
         // A reference is a field like any other.
-        let reference = Resolving::scope(Arc::new(system.clone()), || Ref::to(&clerk)).unwrap();
+        let reference = Ref::to(&clerk);
         let send = SendBalance { to: Some(reference) };
         let pending = asked(&registry, &to, &send).unwrap();
         assert_eq!(answer::<SendBalance>(&registry, pending).await, Reply::Ok(()));
@@ -518,10 +518,12 @@ fn r2_protobuf_references_are_resolved_by_whoever_handles_them() {
     seeds(|env| async move {
         let system = simulated(&env).await;
         let account = system.spawn(|| Account { cents: 0 }).await.unwrap();
-        assert_eq!(Ref::to(&account), Err(ResolveError::NoScope));
+        let reference = Ref::to(&account);
+        let outside = reference.actor::<Account>().unwrap_err();
+        assert_eq!(outside, ResolveError::NoScope, "nobody handles it");
         let resolver: Arc<dyn Resolver> = Arc::new(system.clone());
         Resolving::scope(resolver, || {
-            let reference = Ref::to(&account).unwrap();
+            assert_eq!(Ref::to(&account), reference);
             assert_eq!(reference.actor::<Account>().unwrap(), account);
             assert_eq!(reference.recipient::<Deposit>().unwrap(), account.recipient());
             let other = reference.actor::<Room>().unwrap_err();
@@ -531,7 +533,8 @@ fn r2_protobuf_references_are_resolved_by_whoever_handles_them() {
                 Err(ResolveError::Address(_))
             ));
         });
-        assert_eq!(Ref::to(&account), Err(ResolveError::NoScope), "the scope has ended");
+        let after = reference.actor::<Account>().unwrap_err();
+        assert_eq!(after, ResolveError::NoScope, "the scope has ended");
         system.stop().await.unwrap();
     });
 }

@@ -1,13 +1,14 @@
 //! Dead letters: messages that could not be delivered and that nobody was there to take back.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use crate::sync::Mutex;
 
 use crate::reference::ActorId;
-use crate::tree::Path;
+use crate::tree::{Address, Path};
 
 /// Why a message was not delivered.
 ///
@@ -64,12 +65,16 @@ impl fmt::Display for DeadReason {
 /// [pipe](crate::Context::pipe) that was refused: whoever began it is not there to take it back.
 ///
 /// Exactly one is published for each such message. The message itself is kept for the first
-/// subscriber that takes it.
+/// subscriber that takes it, unless it had left for another node, or had come from one and could not be read: of such a
+/// message no more is known here than what it was and whom it was for.
 ///
 /// ```
 /// # use volary_core::DeadLetter;
 /// fn log(letter: &DeadLetter) {
-///     println!("{} to {}: {}", letter.message_type(), letter.receiver(), letter.reason());
+///     match letter.address() {
+///         Some(elsewhere) => println!("{} to {elsewhere}: {}", letter.message_type(), letter.reason()),
+///         None => println!("{} to {}: {}", letter.message_type(), letter.receiver(), letter.reason()),
+///     }
 /// }
 /// ```
 #[derive(Clone)]
@@ -79,7 +84,8 @@ pub struct DeadLetter {
     pub(crate) sender_path: Option<Path>,
     pub(crate) receiver: Path,
     pub(crate) receiver_id: Option<ActorId>,
-    pub(crate) message_type: &'static str,
+    pub(crate) address: Option<Address>,
+    pub(crate) message_type: Cow<'static, str>,
     pub(crate) message: Arc<Mutex<Option<Box<dyn Any + Send>>>>,
 }
 
@@ -134,14 +140,28 @@ impl DeadLetter {
         self.receiver_id
     }
 
-    /// The Rust type of the message, for logs.
+    /// Where it was for, with the node, if that is another one; `None` for actors of this system.
+    ///
+    /// ```
+    /// # use volary_core::DeadLetter;
+    /// fn node(letter: &DeadLetter) -> Option<String> {
+    ///     Some(letter.address()?.node()?.to_string())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn address(&self) -> Option<&Address> {
+        self.address.as_ref()
+    }
+
+    /// The Rust type of the message, for logs; of one that came from another node and is not known here, the name that it
+    /// was sent under.
     ///
     /// ```
     /// # fn f(letter: &volary_core::DeadLetter) { println!("{}", letter.message_type()); }
     /// ```
     #[must_use]
-    pub fn message_type(&self) -> &'static str {
-        self.message_type
+    pub fn message_type(&self) -> &str {
+        &self.message_type
     }
 
     /// Takes the message out, if it is an `M` and nobody has taken it before.
@@ -173,6 +193,7 @@ impl fmt::Debug for DeadLetter {
             .field("reason", &self.reason)
             .field("sender", &self.sender_path)
             .field("receiver", &self.receiver)
+            .field("address", &self.address)
             .finish_non_exhaustive()
     }
 }

@@ -1,7 +1,8 @@
 //! References inside messages travel as addresses. Whose address that is, and who may be found by it, is said by a
-//! resolver; while a message is written or read it is the current one of the thread.
+//! resolver; while a message is written or read it is the current one of the thread. In a handler it is the system of its
+//! actor.
 //!
-//! Without a scope there is no resolver, and neither writing nor reading a reference works: an address is never
+//! Elsewhere there is no resolver without a scope, and neither writing nor reading a reference works: an address is never
 //! trusted by accident.
 
 use std::cell::Cell;
@@ -11,7 +12,9 @@ use std::sync::Arc;
 use super::actor_ref::ActorRef;
 use super::any_ref::AnyRef;
 use super::recipient::Recipient;
+use super::target::Target;
 use crate::actor::{Actor, Message};
+use crate::dispatch::Host;
 use crate::system::ActorSystem;
 use crate::tree::{Address, AddressError};
 
@@ -58,8 +61,10 @@ impl Resolver for ActorSystem {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResolveError {
-    /// References are written and read by remoting alone, or inside of [`Resolving::scope`].
-    #[error("a reference can be written or read only inside `Resolving::scope`, which says what addresses mean")]
+    /// References are written and read by remoting, in handlers, and inside of [`Resolving::scope`].
+    #[error(
+        "a reference can be written or read only in a handler or inside `Resolving::scope`, which say what addresses mean"
+    )]
     NoScope,
     /// The text is no address. The sender is at fault.
     #[error("not an address: {0}")]
@@ -140,6 +145,22 @@ impl Resolving {
         Ok(current()?.outside_address(inside))
     }
 
+    /// The address by which other nodes find this actor. Outside of a scope it is that of its own system.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, ActorRef, Resolving};
+    /// fn written<A: Actor>(actor: &ActorRef<A>) -> String {
+    ///     Resolving::address_of(actor).to_string()
+    /// }
+    /// ```
+    pub fn address_of<T: Target>(actor: &ActorRef<T>) -> Address {
+        let inside = actor.address();
+        match current() {
+            Ok(resolver) => resolver.outside_address(&inside),
+            Err(_) => actor.cell().system().handle().outside_address_of(&inside),
+        }
+    }
+
     /// Whoever takes `M` at this address.
     ///
     /// ```
@@ -174,7 +195,11 @@ impl Resolving {
 }
 
 fn current() -> Result<Arc<dyn Resolver>, ResolveError> {
-    let current = CURRENT.get().ok_or(ResolveError::NoScope)?;
+    let Some(current) = CURRENT.get() else {
+        let system = Host::with(|host| host.current().map(|actor| actor.system().handle()));
+        let system = system.flatten().ok_or(ResolveError::NoScope)?;
+        return Ok(Arc::new(system));
+    };
     // SAFETY: set by `within` on this thread for the time of its call, during which it borrows the resolver; its end,
     // also by a panic, sets what was there before. Cloned, so that nothing outlives that.
     Ok(unsafe { current.as_ref() }.clone())

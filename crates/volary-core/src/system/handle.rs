@@ -12,6 +12,7 @@ use super::builder::SystemBuilder;
 use super::core::SystemCore;
 use super::metrics::{Metrics, count};
 use super::problem::StopError;
+use super::reports::Addressee;
 use super::settings::Settings;
 use super::stop::stop;
 use crate::actor::{Actor, Message, Product};
@@ -355,7 +356,8 @@ impl ActorSystem {
             None => {
                 let sender = Host::with(|host| host.ambient().id).unwrap_or(0);
                 let reason = DeadReason::Nobody;
-                self.core.dead_letter_to(id, || path.clone(), sender, reason, message);
+                self.core
+                    .dead_letter_to(Addressee::here(id), || path.clone(), sender, reason, message);
             }
         }
     }

@@ -25,5 +25,5 @@ pub use dispatchers::DispatcherOptions;
 pub use handle::{ActorInfo, ActorSystem, Sleep};
 pub use metrics::Metrics;
 pub use problem::{StopError, StopProblem};
-pub(crate) use reports::{count_late_reply, unheard_rejection};
+pub(crate) use reports::{Addressee, count_late_reply, unheard_rejection};
 pub(crate) use tasks::{TaskState, spawn_beside, spawn_for};

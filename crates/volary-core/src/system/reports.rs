@@ -1,6 +1,7 @@
 //! How trouble is told: counted, logged, and published.
 
 use std::any::{Any, type_name};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::sync::Mutex;
@@ -21,7 +22,7 @@ use crate::scheduler::ScheduleFailed;
 use crate::supervision::Directive;
 use crate::telemetry::Rare;
 use crate::time::Moment;
-use crate::tree::Path;
+use crate::tree::{Address, Path};
 use std::time::Duration;
 
 /// So many per second, and a word about how many more there were.
@@ -64,6 +65,33 @@ impl RateLimit {
     }
 }
 
+/// Whom a dead letter was for, beside the path.
+#[derive(Clone, Copy)]
+pub(crate) struct Addressee<'a> {
+    id: Option<ActorId>,
+    /// With the node, if it is another one.
+    address: Option<&'a Address>,
+}
+
+impl<'a> Addressee<'a> {
+    /// Somebody of this system, if anybody.
+    pub(crate) fn here(id: Option<ActorId>) -> Self {
+        Addressee { id, address: None }
+    }
+
+    fn of(cell: &'a Header) -> Self {
+        Addressee {
+            id: Some(ActorId::of(cell.id)),
+            address: cell.foreign().map(|foreign| &foreign.address),
+        }
+    }
+
+    /// For the log.
+    fn name(self, path: &Path) -> String {
+        self.address.map_or_else(|| path.to_string(), Address::to_string)
+    }
+}
+
 impl SystemCore {
     /// Counts by type of actor, if anything is measured here.
     fn tally(&self, cell: &Header, what: Rare) {
@@ -84,8 +112,7 @@ impl SystemCore {
         };
         self.show(receiver, letter);
         self.tally(receiver, Rare::DeadLetter);
-        let id = Some(ActorId::of(receiver.id));
-        self.dead_letter_to(id, || receiver.path(), sender, reason, message);
+        self.dead_letter_to(Addressee::of(receiver), || receiver.path(), sender, reason, message);
     }
 
     /// The same for a message that is not here any more, to an actor elsewhere.
@@ -96,23 +123,29 @@ impl SystemCore {
         reason: DeadReason,
         message_type: &'static str,
     ) {
-        let id = ActorId::of(receiver.id);
-        self.dead_letter_unseen(Some(id), receiver.path(), sender, reason, message_type);
+        let message_type = Cow::Borrowed(message_type);
+        self.dead_letter_unseen(Addressee::of(receiver), receiver.path(), sender, reason, message_type);
     }
 
     /// The same for one that came from elsewhere and was never a message here.
     pub(crate) fn dead_letter_unseen(
         &self,
-        receiver_id: Option<ActorId>,
+        receiver: Addressee<'_>,
         receiver_path: Path,
         sender: u64,
         reason: DeadReason,
-        message_type: &'static str,
+        message_type: Cow<'static, str>,
     ) {
         count(&self.counters.dead_letters);
         let sender_path = self.directory.get(sender).map(|cell| cell.path());
         if let Some(suppressed) = self.dead_letter_log.admit(self.now()) {
-            tracing::info!(message = message_type, receiver = %receiver_path, %reason, suppressed, "dead letter");
+            tracing::info!(
+                message = &*message_type,
+                receiver = receiver.name(&receiver_path),
+                %reason,
+                suppressed,
+                "dead letter"
+            );
         }
         if self.events.has_subscribers::<DeadLetter>() {
             self.events.publish(DeadLetter {
@@ -120,7 +153,8 @@ impl SystemCore {
                 sender: ActorId::from_raw(sender),
                 sender_path,
                 receiver: receiver_path,
-                receiver_id,
+                receiver_id: receiver.id,
+                address: receiver.address.cloned(),
                 message_type,
                 message: Arc::default(),
             });
@@ -129,13 +163,19 @@ impl SystemCore {
 
     /// The same for a message to a path at which nobody lives who takes it.
     pub(crate) fn dead_letter_to_nobody<M: Message>(&self, path: &Path, sender: u64, message: M) {
-        self.dead_letter_to(None, || path.clone(), sender, DeadReason::Nobody, message);
+        self.dead_letter_to(
+            Addressee::here(None),
+            || path.clone(),
+            sender,
+            DeadReason::Nobody,
+            message,
+        );
     }
 
     /// The same, to a path where perhaps nobody lives.
     pub(super) fn dead_letter_to<M: Message>(
         &self,
-        receiver_id: Option<ActorId>,
+        addressee: Addressee<'_>,
         receiver: impl FnOnce() -> Path,
         sender: u64,
         reason: DeadReason,
@@ -154,7 +194,7 @@ impl SystemCore {
         if let Some(suppressed) = speak {
             tracing::info!(
                 message = type_name::<M>(),
-                %receiver,
+                receiver = addressee.name(&receiver),
                 sender = sender_path.as_ref().map(tracing::field::display),
                 %reason,
                 suppressed,
@@ -171,8 +211,9 @@ impl SystemCore {
             sender: ActorId::from_raw(sender),
             sender_path,
             receiver,
-            receiver_id,
-            message_type: type_name::<M>(),
+            receiver_id: addressee.id,
+            address: addressee.address.cloned(),
+            message_type: Cow::Borrowed(type_name::<M>()),
             message: Arc::new(Mutex::new(Some(message))),
         };
         // Dropped in there if a subscriber lags or has gone.

@@ -65,25 +65,41 @@ pub(crate) async fn dial(peer: Arc<Peer>, turn: u64) {
                 peer.trials.lock().backoff.next(system.world().random())
             }
         };
-        if peer.outbound.lock().is_connected() {
-            continue; // the other side was faster
-        }
-        if system.now().since(since) >= options.lost_after {
-            if shared.lose(&peer) {
-                tracing::warn!(node = %peer.node, "lost");
-                let node = peer.node.clone();
-                shared.publish(PeerEvent::Lost { node });
-            }
+        let lost_at = since + options.lost_after;
+        pause_for(&peer, turn, pause, lost_at).await;
+    }
+}
+
+/// Until the next attempt, however long that is: also to a peer that is lost meanwhile, of which it is said at that moment. A
+/// connection that the other side makes ends it.
+async fn pause_for(peer: &Peer, turn: u64, pause: Duration, lost_at: Moment) {
+    let shared = &peer.shared;
+    let ends = shared.system.now() + pause;
+    let mut lost_at = Some(lost_at);
+    while !peer.outbound.lock().is_connected() && !peer.is_closed() {
+        let now = shared.system.now();
+        if lost_at.is_some_and(|lost_at| now >= lost_at) {
+            lost_at = None;
             peer.trials.lock().since = None;
-            continue;
+            lose(peer);
         }
-        let left = options.lost_after.saturating_sub(system.now().since(since));
-        // A connection that the other side makes ends the pause.
-        let pause = pause.min(left.max(Duration::from_millis(1)));
-        let nanos = u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX);
+        if now >= ends || !peer.dialler.is_held(turn) {
+            return;
+        }
+        let next = lost_at.map_or(ends, |lost_at| ends.min(lost_at)).since(now);
+        let nanos = u64::try_from(next.as_nanos()).unwrap_or(u64::MAX);
         peer.dialler.wait_until(turn, shared.nanos().saturating_add(nanos));
-        let _ = within(&system, pause, connected(&peer)).await;
+        let _ = within(&shared.system, next, connected(peer)).await;
         peer.dialler.wait_until(turn, 0);
+    }
+}
+
+fn lose(peer: &Peer) {
+    let shared = &peer.shared;
+    if shared.lose(peer) {
+        tracing::warn!(node = %peer.node, "lost");
+        let node = peer.node.clone();
+        shared.publish(PeerEvent::Lost { node });
     }
 }
 
@@ -171,4 +187,42 @@ async fn call(peer: &Arc<Peer>) -> Result<(), Ungreeted> {
     }
     shared.adopt(peer, greeting, epoch);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::alone::Alone;
+    use crate::{PeerEvent, Remote};
+
+    use super::*;
+
+    #[test]
+    fn r3_pauses_double_from_one_second_to_thirty_also_when_the_peer_is_lost_meanwhile() {
+        let node = Alone::start(Remote::builder());
+        let events = node.system.events().subscribe::<PeerEvent>();
+        let peer = node.peer();
+        for _ in 0..150 {
+            // Somebody needs it all the time, although what has waited is given up whenever it is lost.
+            peer.want_connection();
+            node.world.env.advance(Duration::from_secs(1));
+        }
+        let dialled = node.dialled.lock();
+        let pauses = dialled.windows(2).map(|two| two[1].since(two[0]).as_secs_f64());
+        // With as much as a quarter less, and a second until it is asked for again.
+        let longest = [1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0];
+        let mut count = 0;
+        for (pause, longest) in pauses.zip(longest) {
+            assert!(
+                (0.75 * longest..longest + 1.01).contains(&pause),
+                "{pause} of {longest}: {dialled:?}"
+            );
+            count += 1;
+        }
+        assert_eq!(count, longest.len());
+        let mut lost = 0;
+        while let Some(event) = events.try_next() {
+            lost += usize::from(matches!(event, Ok(PeerEvent::Lost { .. })));
+        }
+        assert!(lost >= 3, "each time after fifteen seconds: {lost}");
+    }
 }

@@ -108,7 +108,7 @@ pub(crate) async fn greet(
             format!("it chose version {}, which was not offered", welcome.version),
         )),
         Frame::Welcome(welcome) => {
-            decoder.set_limits(Limits::default());
+            decoder.set_limits(shared.options.limits());
             is_itself(connection.identity.as_ref(), welcome.node.as_str()).map_err(Ungreeted::WeRefused)?;
             // It has heard so, unless it does not listen to that, or there are too many names.
             called.check(welcome.system.as_str()).map_err(Ungreeted::WeRefused)?;
@@ -185,7 +185,7 @@ pub(crate) async fn accept(
         compression: compression.map(|one| one.name().into()),
     });
     say(&mut connection, &welcome).await?;
-    decoder.set_limits(Limits::default());
+    decoder.set_limits(shared.options.limits());
     Ok(Greeting {
         reader: connection.reader,
         writer: connection.writer,

@@ -10,7 +10,7 @@ use std::sync::{Arc, Weak};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use volary_core::{ActorId, Address, Moment, Resolving};
 use volary_wire::native::{
-    Assembler, Credit, Frame, FrameDecoder, GoodbyeReason, InternSpace, InternTable, Limits, Name, Reply, Terminated,
+    Assembler, Credit, Frame, FrameDecoder, GoodbyeReason, InternSpace, InternTable, Name, Reply, Terminated,
     TerminationCause,
 };
 
@@ -153,7 +153,7 @@ struct Inbound {
 
 impl Inbound {
     fn new(link: Arc<Link>, decoder: FrameDecoder) -> Self {
-        let limits = Limits::default();
+        let limits = link.peer.shared.options.limits();
         Inbound {
             link,
             decoder,

@@ -108,7 +108,7 @@ pub enum RemoteSpawnError {
         /// Which node.
         node: String,
         /// The kind.
-        kind: &'static str,
+        kind: String,
         /// What the node says.
         why: String,
     },

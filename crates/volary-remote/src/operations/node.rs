@@ -7,7 +7,7 @@ use bytes::Bytes;
 use prost::Message;
 use volary_core::{ActorStatus, Address, Passivation, RemoteError};
 use volary_wire::RemoteActor;
-use volary_wire::native::{Answer, Frame, Limits, Operation};
+use volary_wire::native::{Answer, Frame, Operation};
 
 use super::error::OperationError;
 use super::message::{
@@ -390,7 +390,7 @@ impl RemoteNode {
                 payload,
             });
         }
-        let limit = Limits::default().max_message - 1_024;
+        let limit = shared.options.max_message - 1_024;
         if payload.len() > limit {
             return Err(RemoteError::Codec {
                 name: operation.as_str().to_owned(),

@@ -1,5 +1,6 @@
 //! Starting an actor on another node.
 
+use std::any::TypeId;
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
@@ -78,8 +79,13 @@ impl<A: RemoteActor> RemoteSpawn<A> {
         let described = self.props.as_ref().map(PropsDescription::of).transpose()?;
         let message = described.as_ref().map(props::write).transpose();
         let message = message.map_err(|error| RemoteSpawnError::Option { option: error.option })?;
+        let known = &self.node.remote.shared().registry;
+        let kind = match known.kind_of(TypeId::of::<A>()) {
+            Some(known) => known.name.to_string(),
+            None => A::KIND.to_owned(),
+        };
         let request = write(&SpawnRequest {
-            kind: A::KIND.to_owned(),
+            kind: kind.clone(),
             name: self.name,
             parent: self.parent.clone(),
             props: message,
@@ -87,7 +93,7 @@ impl<A: RemoteActor> RemoteSpawn<A> {
         });
         let answer = self.node.ask(operation, request).await.map_err(OperationError::from)?;
         let judged = self.node.judge(operation, answer, &self.parent);
-        let payload = judged.map_err(|(error, reason)| explained::<A>(error, reason))?;
+        let payload = judged.map_err(|(error, reason)| explained(error, reason, kind))?;
         let answer: AddressAnswer = self.node.read(operation, payload)?;
         let address: Address = self.node.parse(operation, &answer.address)?;
         let of_it = address.node().is_some_and(|node| node.to_string() == self.node.node);
@@ -101,16 +107,12 @@ impl<A: RemoteActor> RemoteSpawn<A> {
 }
 
 /// What a node said of an actor that did not start.
-fn explained<A: RemoteActor>(error: OperationError, reason: u32) -> RemoteSpawnError {
+fn explained(error: OperationError, reason: u32, kind: String) -> RemoteSpawnError {
     let OperationError::Failed { node, why, operation } = error else {
         return error.into();
     };
     match SpawnProblem::from_wire(reason) {
-        SpawnProblem::UnknownKind => RemoteSpawnError::NotSpawnable {
-            node,
-            kind: A::KIND,
-            why,
-        },
+        SpawnProblem::UnknownKind => RemoteSpawnError::NotSpawnable { node, kind, why },
         SpawnProblem::Taken => RemoteSpawnError::Taken { node, why },
         SpawnProblem::Name => RemoteSpawnError::Name { node, why },
         SpawnProblem::Start => RemoteSpawnError::Start { node, why },

@@ -23,7 +23,7 @@ struct Spawnable {
 
 #[derive(Default)]
 pub(crate) struct Spawnables {
-    kinds: BTreeMap<&'static str, Spawnable>,
+    kinds: BTreeMap<String, Spawnable>,
     pub(crate) dependencies: DependencyKinds,
 }
 
@@ -31,6 +31,7 @@ impl Spawnables {
     /// False: there is one of this name.
     pub(crate) fn add<A: RemoteActor>(
         &mut self,
+        kind: &str,
         factory: impl Fn(&Argument) -> Result<A, Fault> + Send + Sync + 'static,
     ) -> bool {
         let factory = Arc::new(factory);
@@ -49,7 +50,7 @@ impl Spawnables {
             register: |registry| registry.kind::<A>().map(drop),
             start,
         };
-        self.kinds.insert(A::KIND, spawnable).is_none()
+        self.kinds.insert(kind.to_owned(), spawnable).is_none()
     }
 
     /// Lets other nodes send to what they have started.
@@ -62,8 +63,8 @@ impl Spawnables {
         Ok(())
     }
 
-    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.kinds.keys().copied()
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.kinds.keys().map(String::as_str)
     }
 
     /// Begins to start an actor of this kind; `None` if nobody may.

@@ -148,6 +148,25 @@ impl LargeFrames {
         }
     }
 
+    /// Takes out the first message here, if it is this one and has not begun to go.
+    pub(super) fn withdraw_first(&mut self, sequence: u64) -> bool {
+        let is_it = |large: &Large| {
+            large
+                .message
+                .as_ref()
+                .is_some_and(|message| message.sequence == sequence)
+        };
+        let first = self.queue.iter().position(|large| large.message.is_some());
+        let Some(large) = first
+            .filter(|first| is_it(&self.queue[*first]))
+            .and_then(|first| self.queue.remove(first))
+        else {
+            return false;
+        };
+        self.forget(&large);
+        true
+    }
+
     fn forget(&mut self, large: &Large) {
         self.bytes -= large.frame.len();
         let Some(message) = &large.message else {

@@ -236,6 +236,11 @@ impl<R: Copy + PartialEq> Ledger<R> {
         self.late.values().map(|(sent, _)| *sent).chain(sent)
     }
 
+    /// The number of the one that is on its way for longest.
+    pub(super) fn oldest(&self) -> Option<u64> {
+        self.open().next().map(|sent| sent.sequence)
+    }
+
     /// Those to whom something is on its way.
     pub(super) fn receivers(&self) -> impl Iterator<Item = R> {
         self.open().map(|sent| sent.receiver)

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bytes::BytesMut;
+use bytes::{Buf, BytesMut};
 use volary_core::foreign::PendingReply;
 use volary_core::{ActorId, DeadReason};
 use volary_wire::native::{Capabilities, Capability, Frame, FrameDecoder, FrameKind, Limits};
@@ -30,7 +30,7 @@ impl Outbound {
 
     /// The peer puts no pieces together: what waits goes as it is, or not at all.
     fn speak_in_whole_frames(&mut self) -> Vec<Lost> {
-        self.longest = Limits::default().max_frame;
+        self.longest = self.longest_whole;
         self.chunk = 4 + self.longest;
         self.large.set_chunk(self.chunk);
         let too_long = self.large.longer_than(self.chunk).collect();
@@ -73,6 +73,24 @@ impl Outbound {
         lost.map(|lost| Lost { reason, ..lost }).collect()
     }
 
+    /// The same for the one of all that is open which has waited longest: it stands before the others, so that those need not be
+    /// looked at.
+    pub(super) fn withdraw_oldest(&mut self, oldest: u64) -> Option<Lost> {
+        if !self.large.withdraw_first(oldest) {
+            let mut at = 0;
+            let found = frames(&self.ready).find_map(|frame| {
+                at += frame.len();
+                (numbered(frame) == Some(oldest)).then_some(frame.len())
+            });
+            if let Some(length) = found {
+                // What is said beside messages, and was before it, is still.
+                self.ready.copy_within(..at - length, length);
+                self.ready.advance(length);
+            }
+        }
+        self.refused(oldest)
+    }
+
     /// The connection `epoch` is gone.
     pub(crate) fn disconnect(&mut self, epoch: u64) -> Vec<Lost> {
         if epoch != self.epoch || !self.connected {
@@ -80,7 +98,7 @@ impl Outbound {
         }
         self.connected = false;
         self.chunk = self.usual_chunk;
-        self.longest = Limits::default().max_message;
+        self.longest = self.longest_in_pieces;
         self.large.set_chunk(self.chunk);
         let written = self.written;
         self.lose_all(|sequence| {

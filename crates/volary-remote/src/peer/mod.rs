@@ -40,7 +40,7 @@ use misnamed::Misnamed;
 pub(crate) use outbound::Outbound;
 pub use reading::PeerReading;
 pub(crate) use settled::Settled;
-pub(crate) use ship::Shipment;
+pub(crate) use ship::{Shipment, Shipped};
 pub(crate) use way::Way;
 
 use crate::compression::Compression;

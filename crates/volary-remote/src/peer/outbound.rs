@@ -10,14 +10,14 @@ use bytes::BytesMut;
 use hashbrown::HashMap;
 use volary_core::foreign::PendingReply;
 use volary_core::{ActorId, DeadReason};
-use volary_wire::native::{Confirm, Frame, FrameWriter, Limits};
+use volary_wire::native::{Confirm, Frame, FrameWriter};
 
 use super::batch::Batch;
 use super::large::{LargeFrames, Pace};
 use super::ledger::Ledger;
 use super::lost::{Lost, Unreported};
 use super::names::Names;
-use crate::options::RemoteOptions;
+use crate::options::{Overflow, RemoteOptions};
 
 /// A buffer that has grown beyond this is kept only as long as batches are not much smaller: to have memory cleared and
 /// handed out again for every batch costs more than to write one.
@@ -76,6 +76,10 @@ pub(crate) struct Outbound {
     pub(super) usual_chunk: usize,
     /// The longest frame that can be sent, in pieces or not, without its length.
     pub(super) longest: usize,
+    /// The same to a peer that puts no pieces together, and to one that does.
+    pub(super) longest_whole: usize,
+    pub(super) longest_in_pieces: usize,
+    pub(super) overflow: Overflow,
 }
 
 impl Outbound {
@@ -104,7 +108,10 @@ impl Outbound {
             window: options.window,
             chunk: options.chunk_bytes,
             usual_chunk: options.chunk_bytes,
-            longest: Limits::default().max_message,
+            overflow: options.overflow,
+            longest: options.max_message,
+            longest_whole: options.max_frame,
+            longest_in_pieces: options.max_message,
         }
     }
 

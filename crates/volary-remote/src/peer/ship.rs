@@ -8,14 +8,16 @@ use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
 use bytes::BytesMut;
-use volary_core::ActorId;
 use volary_core::foreign::{Parcel, Undeliverable};
+use volary_core::{ActorId, DeadReason};
 use volary_wire::MessageEntry;
 use volary_wire::native::{Frame, FrameKind, FrameWriter, Head, Intern, InternSpace, Metadata, NameRef};
 
 use super::ledger::Sent;
+use super::lost::Lost;
 use super::names::{ADDRESS, Called, TYPE};
 use super::outbound::{Asked, Outbound, put};
+use crate::options::Overflow;
 
 /// What a message is addressed with.
 pub(crate) struct Shipment<'a> {
@@ -30,6 +32,14 @@ pub(crate) struct Shipment<'a> {
     pub(crate) metadata: Option<Metadata>,
 }
 
+/// What became of a message that was to be taken.
+pub(crate) struct Shipped {
+    /// Taken, or dropped: whether the link is to be told. Or else it is refused.
+    pub(crate) taken: Result<bool, Undeliverable>,
+    /// What was dropped for want of room, the message itself perhaps.
+    pub(crate) dropped: Vec<Lost>,
+}
+
 impl Outbound {
     /// Whether one more message would be taken.
     pub(crate) fn must_have_room(&self) -> Result<(), Undeliverable> {
@@ -42,14 +52,65 @@ impl Outbound {
         Ok(())
     }
 
-    /// Takes a message that was written as `payload`; true: the link is to be told.
-    pub(crate) fn ship(
+    /// Whether a message would be given back to whoever sends it, before it is written for nothing.
+    pub(crate) fn would_refuse(&self) -> Result<(), Undeliverable> {
+        match self.must_have_room() {
+            Err(Undeliverable::Full) if self.overflow != Overflow::Refuse => Ok(()),
+            room => room,
+        }
+    }
+
+    /// Takes a message that was written as `payload`, if need be in the place of others.
+    pub(crate) fn ship(&mut self, parcel: &mut Parcel<'_>, shipment: &Shipment<'_>, payload: &[u8]) -> Shipped {
+        let mut dropped = Vec::new();
+        while let Err(why) = self.must_have_room() {
+            let is_dropped = why == Undeliverable::Full && self.overflow != Overflow::Refuse;
+            if is_dropped && let Some(oldest) = self.drop_oldest() {
+                dropped.push(oldest);
+                continue;
+            }
+            let taken = match is_dropped {
+                true => {
+                    dropped.push(self.dropped(parcel, shipment));
+                    Ok(false)
+                }
+                false => Err(why),
+            };
+            return Shipped { taken, dropped };
+        }
+        let taken = self.take(parcel, shipment, payload);
+        Shipped { taken, dropped }
+    }
+
+    /// What has waited longest for a connection, taken out. Not while there is one: the numbers of messages that are on their
+    /// way have no gaps.
+    fn drop_oldest(&mut self) -> Option<Lost> {
+        if self.overflow != Overflow::DropOldest || self.connected {
+            return None;
+        }
+        let oldest = self.ledger.oldest()?;
+        self.withdraw_oldest(oldest)
+    }
+
+    /// A message that is not taken, of which nobody is told but by a dead letter.
+    fn dropped(&self, parcel: &mut Parcel<'_>, shipment: &Shipment<'_>) -> Lost {
+        Lost {
+            receiver: shipment.receiver,
+            sender: parcel.sender(),
+            type_name: parcel.type_name(),
+            reason: DeadReason::Full,
+            reply: parcel.take_reply(),
+            unreported: self.unreported(),
+        }
+    }
+
+    /// Takes a message for which there is room; true: the link is to be told.
+    fn take(
         &mut self,
         parcel: &mut Parcel<'_>,
         shipment: &Shipment<'_>,
         payload: &[u8],
     ) -> Result<bool, Undeliverable> {
-        self.must_have_room()?;
         if payload.len() > self.longest {
             return Err(Undeliverable::TooLarge); // before it is copied for nothing
         }

@@ -52,7 +52,7 @@ pub struct Desk {
 
 #[actor(
     kind = "test.Desk",
-    remote(Note, Fail, Refuse, Nap, Echo, Tell, Forget, WhoAsks, Word)
+    remote(Note, Long, Fail, Refuse, Nap, Echo, Tell, Forget, WhoAsks, Word)
 )]
 impl Desk {
     #[message(remote = "test.Note", codec = postcard, derive(Debug, Clone, Serialize, Deserialize))]
@@ -60,6 +60,13 @@ impl Desk {
         self.log.push(number);
         self.count += 1;
         self.count
+    }
+
+    /// A note that is too large to go in one piece.
+    #[message(remote = "test.Long", codec = postcard, derive(Clone, Serialize, Deserialize))]
+    pub fn long(&mut self, number: u64, padding: Vec<u8>) {
+        assert_eq!(padding.len(), PADDING);
+        self.log.push(number);
     }
 
     #[message(remote = "test.Fail", codec = postcard, derive(Serialize, Deserialize))]
@@ -111,6 +118,15 @@ impl Desk {
     /// Not for other nodes.
     pub fn secret(&mut self) -> u64 {
         7
+    }
+}
+
+const PADDING: usize = 100_000;
+
+impl Long {
+    pub fn of(number: u64) -> Self {
+        let padding = vec![0; PADDING];
+        Long { number, padding }
     }
 }
 

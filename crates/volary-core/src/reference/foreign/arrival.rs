@@ -1,5 +1,6 @@
 //! A message on its way in.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use crate::baggage::Baggage;
 use crate::dispatch::Host;
 use crate::events::DeadReason;
 use crate::reference::ActorId;
-use crate::system::ActorSystem;
+use crate::system::{ActorSystem, Addressee};
 use crate::tree::Path;
 
 /// What came with a message from elsewhere. Whatever is told or asked under it comes from that sender, with that
@@ -111,7 +112,8 @@ impl<'a> Arrival<'a> {
         Host::in_arrival(sender, deadline.unwrap_or(0), self.baggage, &receipt, send)
     }
 
-    /// It cannot be delivered, and nobody waits for an answer: a dead letter, of which no more than its type is left.
+    /// It cannot be delivered, and nobody waits for an answer: a dead letter, of which no more than its type is left,
+    /// or the name that it was sent under.
     ///
     /// ```
     /// # use volary_core::{ActorSystem, DeadReason, Path, foreign::Arrival};
@@ -119,9 +121,9 @@ impl<'a> Arrival<'a> {
     /// Arrival::new(system).dead_letter(receiver, DeadReason::Nobody, "bank::Deposit");
     /// # }
     /// ```
-    pub fn dead_letter(self, receiver: Path, reason: DeadReason, message_type: &'static str) {
+    pub fn dead_letter(self, receiver: Path, reason: DeadReason, message_type: impl Into<Cow<'static, str>>) {
         let sender = self.sender.map_or(0, ActorId::raw);
         let core = &self.system.core;
-        core.dead_letter_unseen(None, receiver, sender, reason, message_type);
+        core.dead_letter_unseen(Addressee::here(None), receiver, sender, reason, message_type.into());
     }
 }

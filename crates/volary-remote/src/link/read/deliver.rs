@@ -1,6 +1,7 @@
 //! Delivers messages of the peer: finds receiver, sender and way, and room to wait.
 
 use std::any::TypeId;
+use std::borrow::Cow;
 use std::cell::Ref;
 use std::sync::atomic::Ordering::*;
 use std::sync::{Arc, Weak};
@@ -152,7 +153,11 @@ impl Inbound {
             Name::Text(text) => Some(text.as_str()),
             Name::Id(id) => self.types.get(*id).map(|(text, ())| text),
         };
-        let message_type = name.and_then(|name| shared.registry.type_name_of(name));
+        let message_type: Cow<'static, str> = match name.map(|name| (shared.registry.type_name_of(name), name)) {
+            Some((Some(known), _)) => known.into(),
+            Some((None, name)) => name.to_owned().into(),
+            None => "a message of an unknown type".into(),
+        };
         let reason = match number {
             Outcome::STOPPED => DeadReason::Nobody,
             _ => DeadReason::Unhandled,
@@ -160,7 +165,7 @@ impl Inbound {
         let sender = sender.as_ref().and_then(|name| self.sender(name));
         let arrival = Arrival::new(&shared.system).from(sender);
         let path = path.unwrap_or_else(Path::root);
-        arrival.dead_letter(path, reason, message_type.unwrap_or("a message of an unknown type"));
+        arrival.dead_letter(path, reason, message_type);
     }
 
     fn try_deliver(&self, envelope: Envelope, correlation: Option<u64>) -> Result<(), Undelivered> {
