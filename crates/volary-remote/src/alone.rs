@@ -207,6 +207,13 @@ impl Wire {
         self.0.lock().heard.len()
     }
 
+    /// That, read.
+    pub(crate) fn heard_frames(&self) -> Vec<Frame> {
+        let mut decoder = FrameDecoder::new(Limits::default());
+        decoder.feed(&self.0.lock().heard);
+        std::iter::from_fn(|| decoder.next_frame().unwrap()).collect()
+    }
+
     /// Takes so many bytes more.
     pub(crate) fn make_room(&self, room: usize) {
         let mut ends = self.0.lock();

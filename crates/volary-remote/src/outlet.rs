@@ -96,7 +96,8 @@ struct Payload(BytesMut);
 
 impl Payload {
     fn of(parcel: &Parcel<'_>, entry: &MessageEntry) -> Result<Self, Undeliverable> {
-        let mut payload = Payload(PAYLOAD.take());
+        // Without, if the thread is about to end.
+        let mut payload = Payload(PAYLOAD.try_with(Cell::take).unwrap_or_default());
         match entry.encode(parcel.message(), &mut payload.0) {
             Ok(()) => Ok(payload),
             Err(error) => {
@@ -112,7 +113,7 @@ impl Drop for Payload {
     fn drop(&mut self) {
         if self.0.capacity() <= KEPT_BUFFER {
             self.0.clear();
-            PAYLOAD.set(std::mem::take(&mut self.0));
+            let _ = PAYLOAD.try_with(|kept| kept.set(std::mem::take(&mut self.0)));
         }
     }
 }

@@ -232,6 +232,12 @@ impl Shared {
         is_lost
     }
 
+    /// This life of the peer has left, as it said on the connection `epoch`. Nobody adopts a connection to it meanwhile.
+    pub(crate) fn left(&self, peer: &Peer, epoch: u64, incarnation: u64) {
+        let _turn = self.adopting.lock();
+        peer.left(epoch, incarnation);
+    }
+
     /// How many bytes of messages of others wait in mailboxes here.
     pub(crate) fn inbound_bytes(&self) -> usize {
         // Outlives the lock: a peer may end with the last of its references.

@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::future::IntoFuture;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex};
 
@@ -128,6 +129,22 @@ async fn r2_who_asks_with_something_that_cannot_be_sent_hears_why() {
     assert!(said(&large, "it is too large for that node"), "{large:?}");
     let broken = soon("a refusal", shelf.ask(Mend { broken: Broken })).await;
     assert!(said(&broken, "its codec cannot write it"), "{broken:?}");
+    // Each hears its own reason, whenever and wherever it is looked at.
+    let bytes = vec![1; 65 << 20];
+    let large = desk.ask(Echo { bytes }).into_future();
+    let broken = shelf.ask(Mend { broken: Broken }).into_future();
+    std::thread::scope(|scope| {
+        let elsewhere = scope.spawn(move || {
+            let (mut large, mut broken) = (std::pin::pin!(large), std::pin::pin!(broken));
+            let task = &mut std::task::Context::from_waker(std::task::Waker::noop());
+            (large.as_mut().poll(task), broken.as_mut().poll(task))
+        });
+        let (std::task::Poll::Ready(large), std::task::Poll::Ready(broken)) = elsewhere.join().unwrap() else {
+            panic!("a refusal needs no waiting");
+        };
+        assert!(said(&large, "it is too large for that node"), "{large:?}");
+        assert!(said(&broken, "its codec cannot write it"), "{broken:?}");
+    });
     // And whoever comes behind them is not harmed.
     soon("an answer", desk.ask(Note { number: 1 })).await.unwrap();
     assert!(matches!(

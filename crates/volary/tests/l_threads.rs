@@ -295,7 +295,8 @@ fn l14_an_unknown_dispatcher_is_refused_and_the_known_are_listed() {
 /// The operating system gives no thread until it is told to.
 struct Threadless {
     real: std::sync::Arc<dyn volary::Env>,
-    gives: std::sync::Arc<std::sync::atomic::AtomicBool>,
+    /// So many more.
+    gives: std::sync::Arc<AtomicUsize>,
 }
 
 impl volary::Env for Threadless {
@@ -312,8 +313,9 @@ impl volary::Env for Threadless {
         self.real.spawn(task);
     }
     fn spawn_thread(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Option<std::thread::JoinHandle<()>> {
-        let gives = self.gives.load(Ordering::SeqCst);
-        gives.then(|| self.real.spawn_thread(name, body)).flatten()
+        let one_less = |left: usize| left.checked_sub(1);
+        let given = self.gives.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less);
+        given.ok().and_then(|_| self.real.spawn_thread(name, body))
     }
     fn parallelism(&self) -> usize {
         2
@@ -338,31 +340,106 @@ impl volary::Env for Threadless {
     }
 }
 
+/// A system whose environment has so many threads to give, and what says so.
+async fn threadless(host: &ActorSystem, gives: usize) -> (ActorSystem, std::sync::Arc<AtomicUsize>) {
+    let gives = std::sync::Arc::new(AtomicUsize::new(gives));
+    let env = Threadless {
+        real: host.world().clone(),
+        gives: gives.clone(),
+    };
+    let system = builder("threadless").environment(env).start().await.unwrap();
+    (system, gives)
+}
+
+fn is_own(thread: &str) -> bool {
+    thread == "volary-pinned" || thread == "volary-blocking"
+}
+
 #[test]
 fn l14_s9_an_actor_whose_thread_cannot_be_made_runs_nevertheless_and_has_one_later() {
     alone(|| {
         several().block_on(async {
             let host = system().await;
             for dispatcher in [Dispatcher::Pinned, Dispatcher::Blocking] {
-                let gives = std::sync::Arc::<std::sync::atomic::AtomicBool>::default();
-                let env = Threadless {
-                    real: host.world().clone(),
-                    gives: gives.clone(),
-                };
-                let system = builder("threadless").environment(env).start().await.unwrap();
+                let (system, gives) = threadless(&host, 0).await;
                 let spawned = system.spawn(|| Idle).dispatcher(dispatcher);
                 let actor = soon("a start", spawned.into_future()).await.unwrap();
-                let own = |name: &str| name == "volary-pinned" || name == "volary-blocking";
                 let name = soon("an answer", actor.ask(NameOfThread).into_future()).await.unwrap();
-                assert!(!own(&name), "no thread could be made, but there is {name}");
-                gives.store(true, Ordering::SeqCst);
+                assert!(!is_own(&name), "no thread could be made, but there is {name}");
+                gives.store(usize::MAX, Ordering::SeqCst);
                 // Not at once, if its turn elsewhere is not over yet.
-                let has_own = async { while !own(&actor.ask(NameOfThread).await.unwrap()) {} };
+                let has_own = async { while !is_own(&actor.ask(NameOfThread).await.unwrap()) {} };
                 soon("a thread of its own", has_own).await;
                 actor.kill();
                 soon("the end", actor.terminated()).await;
                 soon("stop", system.stop()).await.unwrap();
             }
+            soon("stop", host.stop()).await.unwrap();
+        });
+    });
+}
+
+/// Always has more to do, and says where it does it.
+struct Tireless(std::sync::Arc<Mutex<String>>);
+
+#[actor]
+impl Tireless {
+    fn go_on(&mut self, ctx: &mut Context<Self>) -> Result<(), Fault> {
+        let name = std::thread::current().name().unwrap_or_default().to_owned();
+        *self.0.lock().unwrap() = name;
+        ctx.me().tell(GoOn).or_fault()
+    }
+}
+
+#[test]
+fn l14_an_actor_that_always_has_mail_has_its_thread_as_soon_as_one_can_be_made() {
+    alone(|| {
+        several().block_on(async {
+            let host = system().await;
+            for dispatcher in [Dispatcher::Pinned, Dispatcher::Blocking] {
+                let (system, gives) = threadless(&host, 0).await;
+                let place = std::sync::Arc::<Mutex<String>>::default();
+                let told = place.clone();
+                let spawned = system.spawn(move || Tireless(told.clone())).dispatcher(dispatcher);
+                let actor = soon("a start", spawned.into_future()).await.unwrap();
+                actor.tell(GoOn).unwrap();
+                eventually_async("it runs", || !place.lock().unwrap().is_empty()).await;
+                assert!(!is_own(&place.lock().unwrap()));
+                gives.store(usize::MAX, Ordering::SeqCst);
+                eventually_async("its own thread", || is_own(&place.lock().unwrap())).await;
+                actor.kill();
+                soon("the end", actor.terminated()).await;
+                soon("stop", system.stop()).await.unwrap();
+            }
+            soon("stop", host.stop()).await.unwrap();
+        });
+    });
+}
+
+/// Blocks its thread until the other has answered.
+struct Waiting(ActorRef<Idle>);
+
+#[actor]
+impl Waiting {
+    fn ask_and_block(&mut self) -> Result<String, Fault> {
+        block_on(self.0.ask(NameOfThread).into_future()).or_fault()
+    }
+}
+
+#[test]
+fn l14_who_waits_on_the_last_thread_that_can_be_made_is_answered() {
+    alone(|| {
+        several().block_on(async {
+            let host = system().await;
+            let (system, _) = threadless(&host, 1).await;
+            let blocking = |idle: ActorRef<Idle>| system.spawn(move || Waiting(idle.clone()));
+            let idle = system.spawn(|| Idle).dispatcher(Dispatcher::Blocking);
+            let idle = soon("a start", idle.into_future()).await.unwrap();
+            let waiting = blocking(idle).dispatcher(Dispatcher::Blocking);
+            let waiting = soon("a start", waiting.into_future()).await.unwrap();
+            let name = soon("an answer", waiting.ask(AskAndBlock).into_future()).await.unwrap();
+            assert!(!is_own(&name), "there is only one such thread, which waits: {name}");
+            soon("stop", system.stop()).await.unwrap();
             soon("stop", host.stop()).await.unwrap();
         });
     });

@@ -305,7 +305,7 @@ impl Patron {
     }
 }
 
-/// The workers of a runtime with one thread do not wake each other, which would gain nothing as long as that is the only one.
+/// The workers of a runtime with one thread wake each other once in a poll, which gains nothing unless that is blocked.
 #[test]
 fn l14_who_blocks_the_only_thread_in_place_keeps_nobody_whom_it_told() {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();

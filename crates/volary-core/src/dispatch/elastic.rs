@@ -14,9 +14,12 @@ use super::turn::{TurnEnd, run_turn};
 use crate::cell::Here;
 use crate::env::Env;
 use crate::sync::atomic::{AtomicUsize, Ordering::*};
+use crate::time::Moment;
 
 /// How often a thread looks for more before it sleeps: some microseconds.
 const LINGER: u32 = 500;
+/// How long it is not tried again to make a thread when that has failed.
+const STARVED_FOR: Duration = Duration::from_millis(10);
 
 /// Threads grow with the work up to a limit and leave after a while without any.
 pub(crate) struct Elastic {
@@ -37,8 +40,8 @@ struct Inner {
     threads: usize,
     idle: usize,
     closed: bool,
-    /// No thread could be made the last time, and it was said.
-    starved: bool,
+    /// No thread could be made the last time, and until then it is not tried again.
+    starved_until: Option<Moment>,
     leavers: Vec<Waker>,
     handles: Vec<std::thread::JoinHandle<()>>,
 }
@@ -68,8 +71,8 @@ impl Elastic {
         })
     }
 
-    /// Queues an actor. Should there be no thread and none to be had, all who wait are given back: whoever calls has another
-    /// dispatcher run them, or they would wait until somebody else is queued here.
+    /// Queues an actor. Should no thread be free and none to be had, it is given back, and so are all others if there is no thread
+    /// at all: whoever calls has another dispatcher run them, or they would wait for somebody who may be waiting for them.
     #[must_use]
     pub(crate) fn schedule(self: &Arc<Self>, ready: Ready) -> Vec<Ready> {
         let mut inner = self.inner.lock();
@@ -78,6 +81,9 @@ impl Elastic {
         if inner.idle >= inner.queue.len() {
             self.work.notify_one();
         } else if inner.threads < self.limit {
+            if inner.starved_until.is_some_and(|until| self.env.now() < until) {
+                return self.give_back(inner, ready);
+            }
             inner.threads += 1;
             let this = self.clone();
             drop(inner);
@@ -87,32 +93,48 @@ impl Elastic {
             inner.handles.retain(|handle| !handle.is_finished());
             match thread {
                 Some(thread) => {
-                    inner.starved = false;
+                    inner.starved_until = None;
                     inner.handles.push(thread);
                 }
                 None => {
                     inner.threads -= 1;
-                    if inner.threads == 0 {
-                        return self.give_back(inner);
+                    let before = inner.starved_until.replace(self.env.now() + STARVED_FOR);
+                    let given_back = self.give_back(inner, ready);
+                    if before.is_none() {
+                        tracing::error!(dispatcher = %self.name, "no thread could be started; its actors run on the default dispatcher until one can");
                     }
+                    return given_back;
                 }
             }
         }
         Vec::new()
     }
 
+    /// Those for whom there is no thread: this one, if it still waits, or everybody.
     #[cold]
-    fn give_back(&self, mut inner: MutexGuard<'_, Inner>) -> Vec<Ready> {
+    fn give_back(&self, mut inner: MutexGuard<'_, Inner>, ready: Ready) -> Vec<Ready> {
+        if inner.threads > 0 {
+            let waits = inner.queue.iter().rposition(|item| item.0 == ready);
+            let waiting = waits.and_then(|place| inner.queue.remove(place));
+            self.queued.store(inner.queue.len(), Release);
+            return waiting.map(|Item(ready)| ready).into_iter().collect();
+        }
         let waiting = inner.queue.drain(..).map(|Item(ready)| ready).collect();
         self.queued.store(0, Release);
         let leavers = std::mem::take(&mut inner.leavers);
-        let said = std::mem::replace(&mut inner.starved, true);
         drop(inner);
         leavers.into_iter().for_each(Waker::wake);
-        if !said {
-            tracing::error!(dispatcher = %self.name, "no thread could be started; its actors run on the default dispatcher until one can");
-        }
         waiting
+    }
+
+    /// Queues an actor that has more to do, from one of the threads here, which comes back to it if nobody else does.
+    fn schedule_again(&self, ready: Ready) {
+        let mut inner = self.inner.lock();
+        inner.queue.push_back(Item(ready));
+        self.queued.store(inner.queue.len(), Release);
+        if inner.idle > 0 {
+            self.work.notify_one();
+        }
     }
 
     fn run(self: &Arc<Self>) {
@@ -169,14 +191,14 @@ impl Elastic {
         let cell = unsafe { &*ready };
         cell.state.in_hand();
         let end = Host::with(|host| {
+            let graves = host.graves();
             // SAFETY: just taken from the queue, so it is ours.
             let end = run_turn(unsafe { Here::new(cell) }, host, self.budget);
-            host.bury();
+            host.bury(graves);
             end
         });
         if end == Some(TurnEnd::Yielded) {
-            let left = self.schedule(ready);
-            debug_assert!(left.is_empty(), "this thread is one");
+            self.schedule_again(ready);
         }
     }
 

@@ -124,7 +124,8 @@ pub(crate) struct Host {
     inlined: Cell<u32>,
     /// Asks from outside of workers, to charge some of them.
     asks: Cell<u32>,
-    /// The time at which a handler began to wait: whoever asked it need not look at the clock again.
+    /// When it was looked at the clock for the deadline of an ask that is handled here, at the latest when its handler began to
+    /// wait: whoever asked need not look again.
     suspended_at: Cell<u64>,
     short: Cell<u32>,
     /// Why a layer refused the last message that it did.
@@ -376,14 +377,24 @@ impl Host {
         self.graves.borrow_mut().push(cell);
     }
 
-    /// Lets go of ended cells. Called after a turn, outside of it.
+    /// How many ended cells are kept. Asked before a turn, for [`bury`](Host::bury) after it.
     #[inline]
-    pub(crate) fn bury(&self) {
+    pub(crate) fn graves(&self) -> usize {
+        self.graves.borrow().len()
+    }
+
+    /// Lets go of cells that have ended in a turn, outside of it: of all but as many as there were before. Those are of turns in
+    /// the midst of which this one was given.
+    #[inline]
+    pub(crate) fn bury(&self, before: usize) {
         // One at a time: the last reference may drop a factory, which is user code.
         loop {
-            let Some(cell) = self.graves.borrow_mut().pop() else {
+            let mut graves = self.graves.borrow_mut();
+            if graves.len() <= before {
                 return;
-            };
+            }
+            let cell = graves.pop();
+            drop(graves);
             drop(cell);
         }
     }
@@ -403,7 +414,7 @@ impl Host {
         count
     }
 
-    /// What the clock said when a handler on this thread began to wait, since somebody set it to 0.
+    /// What the clock said for the deadline of an ask on this thread, since somebody set it to 0.
     #[inline]
     pub(crate) fn suspended_at(&self) -> u64 {
         self.suspended_at.get()

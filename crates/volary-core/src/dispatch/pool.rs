@@ -59,7 +59,7 @@ pub(crate) struct Pool {
     decoys: Vec<Arc<Decoy>>,
     /// Whether one seed decides everything; asked for at every turn.
     seeded: bool,
-    /// One thread runs all workers: while one of them is being polled, waking another gains nothing.
+    /// One thread runs all workers: while one of them is being polled, the others are not.
     one_thread: bool,
 }
 
@@ -233,13 +233,9 @@ impl Pool {
         }
     }
 
-    /// The same, from within a worker's poll. Should that be blocked on its only thread, which tokio then replaces, the
-    /// observer comes to the [`rescue`](Self::rescue).
     #[inline]
-    pub(crate) fn notify_another(&self) {
-        if !self.one_thread {
-            self.notify();
-        }
+    pub(crate) fn has_one_thread(&self) -> bool {
+        self.one_thread
     }
 
     #[cold]

@@ -113,7 +113,7 @@ fn enter(cell: &Header, host: &Host) -> (Ambient, Surroundings) {
 /// more to do. The caller has claimed it.
 #[inline(always)]
 pub(crate) fn run_inline(cell: &Header, host: &Host, budget: u32) {
-    let pulse = host.pulse();
+    let (pulse, graves) = (host.pulse(), host.graves());
     let before = pulse.begin(cell);
     // SAFETY: the caller has claimed the actor, and keeps its cell.
     let end = run_turn(unsafe { Here::new(cell) }, host, budget);
@@ -121,7 +121,7 @@ pub(crate) fn run_inline(cell: &Header, host: &Host, budget: u32) {
     if end == TurnEnd::Yielded {
         cell.schedule();
     }
-    host.bury();
+    host.bury(graves);
 }
 
 fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {

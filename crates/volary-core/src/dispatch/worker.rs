@@ -31,8 +31,9 @@ use crate::time::Moment;
 /// chance.
 const TURNS_PER_POLL: u32 = 256;
 const TIME_PER_POLL: Duration = Duration::from_millis(1);
-/// Every so many turns the worker looks at the clock.
+/// Every so many turns the worker looks at the clock, and after so few for the first time: most polls have less.
 const LOOK_AT_CLOCK: u32 = 16;
+const FIRST_LOOK: u32 = 4;
 /// How often in a row the last-in slot and the young may come first.
 const RUN: u32 = 16;
 /// How often the oldest of the young does.
@@ -65,6 +66,8 @@ pub(crate) struct Local {
     young_first: Cell<bool>,
     /// When the oldest of the young had a turn.
     looked_after: Cell<Moment>,
+    /// Another one was woken in this poll, by one of the only thread.
+    told_another: Cell<bool>,
     searching: Cell<bool>,
     sleeping: Cell<bool>,
     /// One of its actors has asked another that has a thread of its own.
@@ -94,6 +97,7 @@ impl Worker {
                 passed_over: Cell::new(0),
                 young_first: Cell::new(false),
                 looked_after: Cell::new(Moment::ZERO),
+                told_another: Cell::new(false),
                 searching: Cell::new(false),
                 sleeping: Cell::new(false),
                 expects: Cell::new(false),
@@ -141,6 +145,7 @@ impl Local {
             // Woken by the pool we are already counted as searching; woken otherwise we are not.
             self.searching.set(!self.pool.idle.rise(self.index));
         }
+        self.told_another.set(false);
         // Looked up when it has lasted a while: most polls are short, and the clock costs as much as a turn.
         let mut began = None;
         let (mut turns, mut refused) = (0, 0);
@@ -169,7 +174,7 @@ impl Local {
             let slow = self.turn(host, ready);
             turns += 1;
             let long = slow
-                || turns % LOOK_AT_CLOCK == 0 && {
+                || (turns == FIRST_LOOK || turns % LOOK_AT_CLOCK == 0) && {
                     let now = self.pool.now();
                     now.since(*began.get_or_insert(now)) > TIME_PER_POLL
                 };
@@ -187,15 +192,20 @@ impl Local {
         let cell = unsafe { &*ready };
         let slow = cell.state.in_hand() & SLOW != 0;
         let seat = &self.pool.seats[self.index];
+        let graves = host.graves();
         let before = seat.pulse.begin(cell);
         // SAFETY: just taken from the queue, so it is ours.
         let end = run_turn(unsafe { Here::new(cell) }, host, self.pool.turn_budget());
         seat.pulse.end(before);
-        host.bury();
+        host.bury(graves);
         if end == TurnEnd::Yielded {
-            // To the back, behind everybody who is ready, in the global queue too.
-            self.push_back(ready);
             self.yielded.set(true);
+            if cell.system().has_own_thread(cell.dispatcher) {
+                cell.schedule(); // it is here because there was no thread for it, and there may be one by now
+            } else {
+                // To the back, behind everybody who is ready, in the global queue too.
+                self.push_back(ready);
+            }
         }
         slow
     }
@@ -208,13 +218,21 @@ impl Local {
         }
     }
 
+    /// Wakes another worker if there is one to wake. Where one thread runs all of them, another can do nothing before this poll is
+    /// over, unless a handler blocks the thread and tokio gives the runtime another one: to be woken once is enough for that.
+    fn notify_another(&self) {
+        if !(self.pool.has_one_thread() && self.told_another.replace(true)) {
+            self.pool.notify();
+        }
+    }
+
     fn push_displaced(&self, displaced: Ready) {
         // SAFETY: an active actor cannot end but in its turn, and this one stood in no other queue.
         let is_young = unsafe { (*displaced).log.taken() == 0 };
         if !(is_young && self.pool.seats[self.index].young.push(displaced)) {
             self.push_back(displaced);
         }
-        self.pool.notify_another();
+        self.notify_another();
     }
 
     /// The oldest of the young, if it is time for one. Not after so many turns: each may be the root of a tree, and with
@@ -249,7 +267,7 @@ impl Local {
             self.push_back(ready);
         }
         if !seat.ring.is_empty() || !seat.young.is_empty() {
-            self.pool.notify_another();
+            self.notify_another();
         }
     }
 
@@ -369,7 +387,7 @@ impl Local {
     fn leave_search(&self) {
         if self.searching.replace(false) && self.pool.idle.end_search() && self.pool.has_work(self.index) {
             // There is more where that came from.
-            self.pool.notify_another();
+            self.notify_another();
         }
     }
 }

@@ -87,7 +87,8 @@ pub trait Env: Send + Sync + 'static {
     /// there never is, and the work is done inline.
     fn spawn_thread(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Option<std::thread::JoinHandle<()>>;
 
-    /// How many workers make sense here.
+    /// How many threads run what is [spawned](Env::spawn), and so how many workers make sense. With one, a worker that runs
+    /// expects no help from the others.
     fn parallelism(&self) -> usize;
 
     /// Where handlers find tokio's reactor and timers, on threads that tokio does not own.

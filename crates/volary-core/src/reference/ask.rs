@@ -100,10 +100,7 @@ impl<'a, M: Message> IntoFuture for Ask<'a, M> {
                 let reason = Host::refusal();
                 self.target.system().count_refused();
                 drop(message); // the user's code, and last
-                match refusal {
-                    Refusal::Intercepted => State::Intercepted(reason),
-                    refusal => State::Refused(refusal),
-                }
+                State::Refused(refusal, reason)
             }
         };
         AskFuture(Asking::new(self.target, state))
@@ -155,8 +152,8 @@ impl<M: Message> fmt::Debug for Ask<'_, M> {
 }
 
 enum State {
-    Refused(Refusal),
-    Intercepted(&'static str),
+    /// And why, where a refusal has a reason.
+    Refused(Refusal, &'static str),
     /// The time of the request that is being served was over before.
     Late,
     /// In the mailbox; nobody has been told to run the target.
@@ -213,13 +210,15 @@ pub(crate) type KeptAsk<M> = Asking<Kept, M>;
 
 /// What an asker hears whose question was refused just now.
 pub(crate) fn unasked<M: Message>(refusal: Refusal) -> AskError<M::Rejection> {
+    refused::<M>(refusal, Host::refusal())
+}
+
+fn refused<M: Message>(refusal: Refusal, reason: &'static str) -> AskError<M::Rejection> {
     match refusal {
         Refusal::Closed => AskError::Stopped,
         Refusal::Full | Refusal::Denied => AskError::Full,
-        Refusal::Unsendable => AskError::unsendable::<M>(Host::refusal()),
-        Refusal::Intercepted => AskError::Refused {
-            reason: Host::refusal(),
-        },
+        Refusal::Unsendable => AskError::unsendable::<M>(reason),
+        Refusal::Intercepted => AskError::Refused { reason },
     }
 }
 
@@ -323,13 +322,9 @@ impl<C: Deref<Target = CellRef>, M: Message> Future for Asking<C, M> {
                 self.wait(slot, task, looked_at)
             }
             State::Waiting(slot) => self.wait(slot, task, 0),
-            State::Refused(refusal) => {
+            State::Refused(refusal, reason) => {
                 self.state = State::Done;
-                Poll::Ready(Err(unasked::<M>(refusal)))
-            }
-            State::Intercepted(reason) => {
-                self.state = State::Done;
-                Poll::Ready(Err(AskError::Refused { reason }))
+                Poll::Ready(Err(refused::<M>(refusal, reason)))
             }
             State::Late => {
                 self.state = State::Done;
@@ -525,7 +520,7 @@ impl<C: Deref<Target = CellRef>, M: Message> Drop for Asking<C, M> {
     #[inline]
     fn drop(&mut self) {
         let slot = match self.state {
-            State::Done | State::Refused(_) | State::Intercepted(_) | State::Late => return,
+            State::Done | State::Refused(..) | State::Late => return,
             State::Fresh(slot) => {
                 // Nobody was told to run the target, and there may be mail behind ours.
                 if self.target.state.mail() {

@@ -420,6 +420,7 @@ fn begin(cell: CellRef, wait: Wait) -> (CellRef, Progress) {
         return (cell, slot.map_or(Progress::Started, Progress::Waiting));
     }
     let mut progress = Progress::Started;
+    let graves = Host::with(Host::graves).unwrap_or(0);
     let end = Host::with(|host| {
         start_turn(&cell, host, |phase| {
             // Still the owner: what is put into the cell now is seen by whoever goes on.
@@ -439,6 +440,6 @@ fn begin(cell: CellRef, wait: Wait) -> (CellRef, Progress) {
     if end == Some(TurnEnd::Yielded) {
         cell.schedule();
     }
-    Host::with(Host::bury);
+    Host::with(|host| host.bury(graves));
     (cell, progress)
 }

@@ -147,8 +147,9 @@ impl Answers {
 
     /// Whether everything that was asked has its answer, and that is written.
     pub(super) fn are_given(&self) -> bool {
-        let begun = self.begun.0.load(Acquire);
-        begun == self.ended.load(Acquire) && self.saying.load(Acquire) == 0
+        // In this order: never more have ended than were begun, so that all of those that were had ended if the numbers are alike.
+        let ended = self.ended.load(Acquire);
+        ended == self.begun.0.load(Acquire) && self.saying.load(Acquire) == 0
     }
 
     /// Asks that came.

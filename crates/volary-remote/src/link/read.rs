@@ -52,7 +52,7 @@ pub(super) async fn read(
             Ok(Handled::Closed) => return,
             Ok(Handled::Goodbye(reason)) => {
                 if reason == GoodbyeReason::Leaving {
-                    link.peer.left(link.epoch);
+                    link.peer.shared.left(&link.peer, link.epoch, link.incarnation);
                 }
                 break "it said goodbye".to_owned();
             }

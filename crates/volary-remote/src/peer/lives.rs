@@ -45,7 +45,8 @@ impl Lives {
         self.end(self.present);
     }
 
-    fn end(&mut self, incarnation: u64) {
+    /// The actors of this one are said to be gone.
+    pub(crate) fn end(&mut self, incarnation: u64) {
         if incarnation == 0 || self.is_over(incarnation) {
             return;
         }

@@ -286,7 +286,7 @@ impl Peer {
 
     /// The node there has left of its own accord, as it said on the connection `epoch`: none of its actors lives any more, and
     /// whoever watches one need not wait until it is lost.
-    pub(crate) fn left(&self, epoch: u64) {
+    pub(crate) fn left(&self, epoch: u64, incarnation: u64) {
         let gone: Vec<StandIn> = {
             let outbound = self.outbound.lock();
             if !outbound.is_on(epoch) {
@@ -294,7 +294,7 @@ impl Peer {
             }
             let mut known = self.known.lock();
             if known.has_watched_of_last() {
-                self.lives.lock().lose();
+                self.lives.lock().end(incarnation);
             }
             known
                 .watched()

@@ -46,6 +46,8 @@ impl Shared {
 
     /// Nothing is taken or sent any more. Peers hear goodbye, and that all actors here have ended.
     fn stop(&self) {
+        // A connection that is being adopted is there to hear of it, or is not taken.
+        let _turn = self.adopting.lock();
         if self.stopping.swap(true, AcqRel) {
             return;
         }
@@ -98,37 +100,51 @@ mod tests {
     use crate::Remote;
     use crate::alone::{Alone, Wire};
 
-    #[test]
+    /// A connection that is taken while this is done elsewhere: it was seen that the node does not stop, and the connection is not
+    /// among the others yet.
     #[expect(
         clippy::disallowed_methods,
         reason = "whoever stops the node is on a thread of its own"
     )]
-    fn r3_a_connection_that_is_taken_while_the_node_stops_ends_with_it() {
-        let node = Alone::start(Remote::builder());
-        let (shared, peer) = (node.shared().clone(), node.peer());
-        let closer = Arc::new(parking_lot::Mutex::new(None));
-        // It was seen that the node does not stop, and the connection is not among the others yet.
-        let (stopping, started) = (shared.clone(), closer.clone());
+    fn adopted_during(node: &Alone, what: impl FnOnce(&Shared) + Send + 'static) -> Wire {
+        let (shared, done) = (node.shared().clone(), Arc::new(parking_lot::Mutex::new(None)));
+        let (peer, begun) = (node.peer(), done.clone());
         node.world.change_next_task(move |task| {
-            assert!(stopping.adopting.is_locked());
-            let stopping = stopping.clone();
-            let thread = std::thread::spawn(move || {
-                stopping.stop();
-                stopping.close();
-            });
+            assert!(shared.adopting.is_locked());
+            let thread = std::thread::spawn(move || what(&shared));
             // One that does not wait for its turn has time to be through with it.
             let mut looks = 0..10_000;
             while !thread.is_finished() && looks.next().is_some() {
                 std::thread::yield_now();
             }
-            *started.lock() = Some(thread);
+            *begun.lock() = Some(thread);
             task
         });
         let wire = Wire::new(usize::MAX);
-        shared.adopt(&peer, wire.greeting(7), 0);
-        let closer = closer.lock().take();
-        closer.unwrap().join().unwrap();
+        node.shared().adopt(&peer, wire.greeting(7), 0);
+        let thread = done.lock().take();
+        thread.unwrap().join().unwrap();
         node.settle();
+        wire
+    }
+
+    #[test]
+    fn s18_a_connection_that_is_taken_while_the_node_stops_hears_that_it_leaves() {
+        let node = Alone::start(Remote::builder());
+        let wire = adopted_during(&node, Shared::stop);
+        let leaves =
+            |frame: &Frame| matches!(frame, Frame::Goodbye(goodbye) if goodbye.reason == GoodbyeReason::Leaving);
+        assert!(wire.heard_frames().iter().any(leaves));
+    }
+
+    #[test]
+    fn r3_a_connection_that_is_taken_while_the_node_stops_ends_with_it() {
+        let node = Alone::start(Remote::builder());
+        let (shared, peer) = (node.shared().clone(), node.peer());
+        let wire = adopted_during(&node, |shared| {
+            shared.stop();
+            shared.close();
+        });
         assert_eq!(peer.read().connections, 1, "it was taken");
         assert_eq!((wire.gone(), shared.links.lock().len()), ((true, true), 0));
         assert_eq!(Arc::strong_count(&peer), 1, "none of its tasks is left");

@@ -150,11 +150,14 @@ impl Undeliverable {
 
     /// The refusal, with its reason for whoever is called back on this thread.
     pub(super) fn refuse(self) -> Refusal {
-        Host::with(|host| host.set_refusal(self.why()));
         match self {
             Undeliverable::Gone => Refusal::Closed,
             Undeliverable::Full => Refusal::Full,
-            Undeliverable::Unsendable | Undeliverable::Unwritable | Undeliverable::TooLarge => Refusal::Unsendable,
+            Undeliverable::Unsendable | Undeliverable::Unwritable | Undeliverable::TooLarge => {
+                // The others need none, and one who was refused before may still be asked for it.
+                Host::with(|host| host.set_refusal(self.why()));
+                Refusal::Unsendable
+            }
         }
     }
 }
