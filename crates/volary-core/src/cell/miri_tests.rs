@@ -175,7 +175,6 @@ impl std::task::Wake for Heir {
 }
 
 #[test]
-#[expect(clippy::unwrap_used, reason = "a test")]
 fn miri_an_actor_is_kept_to_its_end_although_others_begin_and_end_meanwhile() {
     in_system(|system| async move {
         for _ in 0..4 {
