@@ -1,25 +1,4 @@
-//! Addresses, paths and nodes: what is read is written and read again.
+//! `volary_fuzz::targets::address` under libFuzzer.
 #![no_main]
 
-use std::fmt::{Debug, Display};
-use std::str::FromStr;
-
-use libfuzzer_sys::fuzz_target;
-use volary_core::tree::Node;
-use volary_core::{Address, Path};
-
-fn again<T: FromStr<Err: Debug + PartialEq> + Display + Debug + PartialEq>(text: &str) -> Option<String> {
-    let read = text.parse::<T>().ok()?;
-    let written = read.to_string();
-    assert_eq!(written.parse::<T>().as_ref(), Ok(&read));
-    Some(written)
-}
-
-fuzz_target!(|data: &[u8]| {
-    let Ok(text) = std::str::from_utf8(data) else { return };
-    if let Some(written) = again::<Address>(text) {
-        assert!(written.len() <= Address::MAX_BYTES);
-    }
-    again::<Path>(text);
-    again::<Node>(text);
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| volary_fuzz::targets::address(data));

@@ -1,8 +1,4 @@
-//! Values in cbor.
+//! `volary_fuzz::targets::codec_cbor` under libFuzzer.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use volary_fuzz::{Sample, round_trip};
-use volary_wire::Cbor;
-
-fuzz_target!(|data: &[u8]| round_trip::<Cbor, Sample>(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| volary_fuzz::targets::codec_cbor(data));

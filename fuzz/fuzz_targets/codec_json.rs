@@ -1,8 +1,4 @@
-//! Values in json.
+//! `volary_fuzz::targets::codec_json` under libFuzzer.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use volary_fuzz::{Sample, round_trip};
-use volary_wire::Json;
-
-fuzz_target!(|data: &[u8]| round_trip::<Json, Sample>(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| volary_fuzz::targets::codec_json(data));

@@ -1,8 +1,4 @@
-//! Values in postcard.
+//! `volary_fuzz::targets::codec_postcard` under libFuzzer.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use volary_fuzz::{Sample, round_trip};
-use volary_wire::Postcard;
-
-fuzz_target!(|data: &[u8]| round_trip::<Postcard, Sample>(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| volary_fuzz::targets::codec_postcard(data));

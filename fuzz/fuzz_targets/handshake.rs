@@ -1,13 +1,4 @@
-//! The first words of a connection: what is read is written and read again.
+//! `volary_fuzz::targets::handshake` under libFuzzer.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use volary_fuzz::{framed, read, written};
-
-fuzz_target!(|data: &[u8]| {
-    for kind in [1, 2, 3] {
-        if let Some(frame) = read(&framed(kind, 0, data)) {
-            assert_eq!(read(&written(&frame)), Some(frame));
-        }
-    }
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| volary_fuzz::targets::handshake(data));

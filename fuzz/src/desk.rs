@@ -8,7 +8,7 @@ use volary::prelude::*;
 use volary::wire::Ref;
 use volary_core::Resolving;
 
-use crate::Sample;
+use super::Sample;
 
 /// References wherever a message may hold one, and something of everything else.
 #[derive(Serialize, Deserialize)]
@@ -29,8 +29,8 @@ pub struct InProto {
     pub who: Option<Ref>,
     #[prost(message, repeated, tag = "2")]
     pub others: Vec<Ref>,
-    #[prost(map = "string, message", tag = "3")]
-    pub by_name: std::collections::HashMap<String, Ref>,
+    #[prost(btree_map = "string, message", tag = "3")]
+    pub by_name: BTreeMap<String, Ref>,
     #[prost(message, optional, boxed, tag = "4")]
     pub next: Option<Box<InProto>>,
 }

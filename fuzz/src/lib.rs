@@ -4,6 +4,7 @@
 mod desk;
 mod node;
 mod stranger;
+pub mod targets;
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use volary_wire::native::{Frame, FrameDecoder, FrameWriter, Limits};
 use volary_wire::{Codec, CodecId};
 
-pub use desk::{Desk, InCbor, InJson, InPostcard, InProto, Introduction, Settled};
+pub use desk::{Desk, InCbor, InJson, InPostcard, InProto, Settled};
 pub use node::Node;
 pub use stranger::Stranger;
 

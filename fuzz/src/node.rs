@@ -3,11 +3,11 @@
 use std::future::Future;
 
 use tokio::runtime::{Builder, Runtime};
-use volary::remote::transport::Memory;
-use volary::remote::{Remote, Rights};
 use volary_core::{ActorRef, ActorSystem, Address, Path};
+use volary_remote::transport::Memory;
+use volary_remote::{Remote, Rights};
 
-use crate::Desk;
+use super::Desk;
 
 pub struct Node {
     runtime: Runtime,

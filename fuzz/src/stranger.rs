@@ -2,10 +2,10 @@
 
 use bytes::BytesMut;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use volary::remote::transport::{Connection, Transport};
+use volary_remote::transport::{Connection, Transport};
 use volary_wire::native::{Frame, FrameDecoder, FrameWriter, Hello, Lane, Limits, VERSIONS};
 
-use crate::Node;
+use super::Node;
 
 pub struct Stranger {
     connection: Connection,

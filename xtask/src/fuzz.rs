@@ -3,6 +3,9 @@
 //! What a run learns goes into the target directory, so that it leaves the sources as they were. A crash leaves its
 //! input in `fuzz/artifacts/`. An allocation of more than [`MALLOC_MIB`] at once counts as a crash: no target is given
 //! input that is worth it.
+//!
+//! What a target does with an input is in the library of `fuzz/`, apart from the engine: `seeds.rs` of the tests of
+//! `volary-remote` replays all seeds with each run of the tests.
 
 use std::fs;
 
