@@ -160,7 +160,7 @@ examples! {
         }
         "volary-testkit" {
             check_speed "it measures";
-            sim "its scenarios are tests of their own, and for `cargo xtask sim`";
+            sim "its scenarios are tests of the testkit, and for `cargo xtask sim`";
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Clerk {
     pub(super) number: usize,
     pub(super) remote: Remote,
     pub(super) paper: Paper,
-    pub(super) watched: BTreeMap<ActorId, u64>,
+    pub(super) watched: BTreeMap<ActorId, (u64, ActorRef<Mortal>)>,
     /// Somebody of whom a message spoke, their node and its life.
     pub(super) met: Option<(ActorRef<Clerk>, usize, usize)>,
 }
@@ -52,6 +52,15 @@ impl Clerk {
         }
         ctx.sleep(Duration::from_millis(20 + ctx.random() % 400)).await;
         let _ = ctx.me().tell(Step); // refused when the node stops
+    }
+
+    /// Nobody is waited for any more: whoever is still watched is where this node may not watch.
+    pub(super) fn give_up(&mut self, ctx: &mut Context<Self>) {
+        let me = self.name();
+        for (mortal, who) in std::mem::take(&mut self.watched).into_values() {
+            ctx.unwatch(&who);
+            self.paper.open().gives_up(self.life, &me, mortal);
+        }
     }
 
     #[message(remote = "sim.Letter", codec = postcard, derive(Serialize, Deserialize))]
@@ -124,8 +133,8 @@ impl Clerk {
         self.hears(id, mortal, 1, life);
         let me = self.name();
         self.paper.open().watches(self.life, &me, mortal);
-        self.watched.insert(who.id(), mortal);
         ctx.watch(&who);
+        self.watched.insert(who.id(), (mortal, who));
     }
 
     #[message(remote = "sim.Word", codec = postcard, derive(Serialize, Deserialize))]
@@ -151,7 +160,7 @@ impl Clerk {
     #[handles]
     fn terminated(&mut self, gone: Terminated) {
         let me = self.name();
-        if let Some(mortal) = self.watched.remove(&gone.id()) {
+        if let Some((mortal, _)) = self.watched.remove(&gone.id()) {
             self.paper.open().gone(self.life, &me, mortal);
         }
     }

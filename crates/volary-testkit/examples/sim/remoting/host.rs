@@ -72,7 +72,7 @@ impl Host {
         }
     }
 
-    /// This node may not stop the guest, who stays.
+    /// This node may not stop the guest, who stays; or may not hear of its end.
     fn let_be(&mut self, who: ActorRef<Guest>, ctx: &mut Context<Self>) {
         if let Some(visit) = self.guests.remove(&who.id()) {
             self.paper.open().gives_up(self.life, &self.name(), visit.guest);
@@ -228,7 +228,8 @@ impl Host {
             let stopped = there.stop(who.address()).await;
             let late = system.now().since(deadline);
             let known = paper.open().granted(&wish, late, &stopped);
-            if known == Known::Forbidden {
+            let in_vain = known == Known::Nobody && paper.open().watches_in_vain(wish.life, wish.guest);
+            if known == Known::Forbidden || in_vain {
                 let _ = me.tell(LetBe { who });
             }
         });

@@ -5,8 +5,8 @@
 //! cross.
 //!
 //! Checked: the accounts of each message (`books/accounts.rs`); nothing comes twice or out of order, nor what its sender was
-//! told will not; each ask and each operation ends in time, as it says and by right; each watch ends once, for a reason, and
-//! nothing comes behind its end; mail for one life of a node never reaches another; strangers are told why, and disturb nobody;
+//! told will not; each ask and each operation ends in time, as it says and by right; each watch ends once, for a reason and
+//! by right, and nothing comes behind its end; mail for one life of a node never reaches another; strangers are told why, and disturb nobody;
 //! at rest nothing is kept (`books/rest.rs`).
 
 mod books;
@@ -22,7 +22,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use books::{Beginning, Paper};
-use clerk::{Clerk, Step, clerk_name};
+use clerk::{Clerk, GiveUp, Step, clerk_name};
 use guest::{Guest, guest_name};
 use host::{Host, Receive};
 use passports::{Control, Passports};
@@ -84,6 +84,7 @@ fn rights(sim: &Sim) -> Rights {
         (Right::Spawn, 6),
         (Right::Control, 6),
         (Right::Inspect, 6),
+        (Right::Watch, 6),
         (Right::Tell, 16),
     ]
     .into_iter()
@@ -179,12 +180,21 @@ async fn watch_books(sim: &Sim, paper: &Paper, until: Duration, done: impl Fn() 
     }
 }
 
-/// Guests whom nobody stops any more go as well: their hosts have gone with their node, or given them up with it.
+/// Guests whom nobody stops any more go as well: their hosts have gone with their node, or given them up with it. Clerks
+/// give up whom they watch in vain.
 fn farewell(paper: &Paper) {
     let (systems, guests) = {
         let mut books = paper.open();
         (books.say_farewell(), books.guests())
     };
+    for (system, number) in systems
+        .iter()
+        .flat_map(|system| (0..CLERKS).map(move |number| (system, number)))
+    {
+        if let Some(clerk) = system.lookup::<Clerk>(&format!("/user/{}", clerk_name(number))) {
+            let _ = clerk.tell(GiveUp); // refused if its node is gone
+        }
+    }
     for (system, guest) in systems
         .iter()
         .flat_map(|system| guests.iter().map(move |guest| (system, guest)))

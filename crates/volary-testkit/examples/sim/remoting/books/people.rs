@@ -1,6 +1,8 @@
 //! Those who can be watched: mortals, whom clerks hire, and guests, whom hosts invite. Each watch ends once, behind the last
 //! word, and not without a reason.
 
+use volary_remote::Right;
+
 use super::Books;
 
 /// Somebody who lives in one life of a node, and may be watched from others.
@@ -57,14 +59,30 @@ impl Books {
         }
     }
 
-    /// The end of somebody is heard: once, by who watches, and because they or their node are gone, or were given up.
+    /// Whether somebody is a guest, of whom their host hears by other ways as well.
+    pub(super) fn is_invited(&self, who: u64) -> bool {
+        self.people[who as usize - 1].invited.is_some()
+    }
+
+    /// Whether the node of a life has no right to watch somebody, where they live.
+    pub(in super::super) fn watches_in_vain(&self, life: usize, who: u64) -> bool {
+        let home = self.people[who as usize - 1].life.map(|home| &self.lives[home]);
+        home.is_some_and(|home| !home.rights[self.lives[life].node].allows(Right::Watch))
+    }
+
+    /// The end of somebody is heard: once, by who watches, and because they or their node are gone, or were given up. Who
+    /// has no right to watch hears of the node only.
     pub(in super::super) fn gone(&mut self, life: usize, name: &str, who: u64) {
         match self.watches.get_mut(&(life, name.to_owned(), who)) {
             Some(watched) if !watched.ended && !watched.given_up => watched.ended = true,
             _ => self.wrong(format!("{name} hears of the end of {who} again, or without watching")),
         }
-        let home = self.people[who as usize - 1].life.map(|home| self.lives[home].node);
-        let was_lost = home.is_some_and(|home| self.lives[life].letters.counts().lost[home] > 0);
+        let home = self.people[who as usize - 1].life;
+        let was_lost = home.is_some_and(|home| self.lives[life].letters.counts().lost[self.lives[home].node] > 0);
+        let is_down = home.is_some_and(|home| !self.lives[home].is_up());
+        if self.watches_in_vain(life, who) && !is_down && !was_lost {
+            self.wrong(format!("{name} hears of the end of {who} without a right to"));
+        }
         if !self.is_gone(who) && !was_lost {
             self.wrong(format!(
                 "{name} hears of the end of {who}, who lives, and whose node was not lost"

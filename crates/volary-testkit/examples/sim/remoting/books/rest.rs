@@ -3,6 +3,7 @@
 use super::super::{ACTORS, NODES, at};
 use super::Books;
 use super::life::Life;
+use super::people::Watched;
 
 impl Books {
     /// What is still open, of those who live.
@@ -23,10 +24,13 @@ impl Books {
         self.stopped_in_vain().or_else(|| self.watched_in_vain())
     }
 
+    /// Mortals elsewhere may be watched without a right to: nothing is heard of them until they are given up.
     fn watched_in_vain(&self) -> Option<String> {
+        let is_open = |life: usize, watched: &Watched| !self.lives[life].over && !watched.given_up && !watched.ended;
+        let is_hopeless = |life: usize, who: u64| !self.is_invited(who) && self.watches_in_vain(life, who);
         let mut watches = self.watches.iter();
         let ((life, name, who), _) =
-            watches.find(|((life, ..), watched)| !self.lives[*life].over && !watched.given_up && !watched.ended)?;
+            watches.find(|((life, _, who), watched)| is_open(*life, watched) && !is_hopeless(*life, *who))?;
         Some(format!("{name} of life {life} never hears of the end of {who}"))
     }
 
@@ -53,8 +57,10 @@ impl Life {
             if (0..NODES).all(|node| at(node) != reading.node) {
                 left.push(format!("a stranger is known: {reading:?}"));
             }
-            if reading.known + reading.under_way as usize + reading.open_asks > 0 {
-                left.push(format!("actors that nobody refers to, messages or asks: {reading:?}"));
+            if reading.known + reading.under_way as usize + reading.kept_bytes + reading.open_asks > 0 {
+                left.push(format!(
+                    "actors that nobody refers to, messages, bytes of them or asks: {reading:?}"
+                ));
             }
         }
         let waiting = self.remote.inbound_bytes();
