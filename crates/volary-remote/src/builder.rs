@@ -18,6 +18,25 @@ use crate::transport::{Tcp, Transport};
 use crate::trust::{PeerIdentity, Plaintext, Rights, RightsOf, Trust, is_loopback};
 
 /// Starts remoting; see [`Remote::builder`].
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # use volary_remote::Rights;
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let system = system("bank").await?;
+/// let remote = Remote::builder()
+///     .kind::<Account>() // may be sent to
+///     .spawnable::<Account>(|_| Ok(Account::default())) // may be started from other nodes
+///     .cluster("production")
+///     .rights(|peer| match peer.host() {
+///         "admin.internal" => Rights::all(),
+///         _ => Rights::none().tell().watch(),
+///     })
+///     .start(&system, "127.0.0.1:0")
+///     .await?;
+/// assert_eq!(remote.kinds(remote.node()).await?, ["bank.v1.Account"]); // of this node itself
+/// # Ok(()) }
+/// ```
 #[must_use = "remoting is started by `start(..).await`"]
 pub struct RemoteBuilder {
     registry: Registry,
@@ -53,10 +72,12 @@ impl RemoteBuilder {
     /// Lets other nodes send to actors of this kind what it lists.
     ///
     /// ```
-    /// # use volary_remote::Remote;
-    /// # fn f<Account: volary_wire::RemoteActor>() {
-    /// let builder = Remote::builder().kind::<Account>();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let system = system("bank").await?;
+    /// let remote = Remote::builder().kind::<Account>().start(&system, "127.0.0.1:0").await?;
+    /// assert_eq!(remote.kinds(remote.node()).await?, ["bank.v1.Account"]);
+    /// # Ok(()) }
     /// ```
     pub fn kind<A: RemoteActor>(mut self) -> Self {
         let failed = self.registry.kind::<A>().err().map(RemoteStartError::from);
@@ -94,10 +115,15 @@ impl RemoteBuilder {
     /// Lets a message be sent to other nodes; those that a registered kind lists can be already.
     ///
     /// ```
-    /// # use volary_remote::Remote;
-    /// # fn f<Deposit: volary_wire::Wire>() {
-    /// let builder = Remote::builder().message::<Deposit>();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, network) = (system("till").await?, Memory::default());
+    /// # let (_remote, _bank) = two_nodes_with(|builder| builder.transport(network.clone())).await?;
+    /// let remote = Remote::builder().message::<Deposit>().transport(network).start(&system, "10.0.0.2:4242").await?;
+    /// let address = "volary://bank@10.0.0.7:4242/user/alice".parse()?;
+    /// let alice = remote.recipient::<Deposit>(&address).expect("this node speaks with others");
+    /// assert_eq!(alice.ask(Deposit { cents: 500 }).await?, 500);
+    /// # Ok(()) }
     /// ```
     pub fn message<M: Wire>(mut self) -> Self {
         let failed = self.registry.message::<M>().err().map(RemoteStartError::from);
@@ -118,10 +144,20 @@ impl RemoteBuilder {
     /// registered by [`kind_as`](Self::kind_as) before this, here and where it is started from.
     ///
     /// ```
-    /// # use volary_remote::Remote;
-    /// # fn f<Account: volary_wire::RemoteActor>(open: fn(&[u8]) -> Result<Account, volary_core::Fault>) {
-    /// let builder = Remote::builder().spawnable::<Account>(move |argument| open(argument.bytes()));
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let system = system("bank").await?;
+    /// let remote = Remote::builder()
+    ///     .spawnable::<Account>(|argument| {
+    ///         let cents = argument.bytes().try_into().map_err(|_| Fault::msg("eight bytes say the balance"))?;
+    ///         Ok(Account { cents: i64::from_be_bytes(cents) })
+    ///     })
+    ///     .start(&system, "127.0.0.1:0")
+    ///     .await?;
+    /// // From another node, or from this one:
+    /// let bob = remote.spawn::<Account>(remote.node(), "bob").argument(100_i64.to_be_bytes().to_vec()).await?;
+    /// assert_eq!(bob.ask(Deposit { cents: 1 }).await?, 101);
+    /// # Ok(()) }
     /// ```
     pub fn spawnable<A: RemoteActor>(
         mut self,
@@ -141,10 +177,19 @@ impl RemoteBuilder {
     /// Lets actors that other nodes start be given dependencies of this kind.
     ///
     /// ```
-    /// # use volary_remote::Remote;
-    /// # fn f<Database: volary_core::Dependency>() {
-    /// let builder = Remote::builder().dependency::<Database>();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let system = system("bank").await?;
+    /// let builder = Remote::builder().dependency::<Branch>().spawnable::<Account>(|argument| {
+    ///     let branch = argument.dependency::<Branch>().ok_or_else(|| Fault::msg("an account belongs to a branch"))?;
+    ///     println!("one more at {}", branch.0);
+    ///     Ok(Account::default())
+    /// });
+    /// let remote = builder.start(&system, "127.0.0.1:0").await?;
+    /// let bob = remote.spawn::<Account>(remote.node(), "bob").props(Props::new().dependency(Branch("Ghent".to_owned())));
+    /// assert!(bob.await.is_ok());
+    /// assert!(remote.spawn::<Account>(remote.node(), "eve").await.is_err());
+    /// # Ok(()) }
     /// ```
     pub fn dependency<D: Dependency>(mut self) -> Self {
         let failed = self.spawnables.dependencies.add::<D>().err();
@@ -155,9 +200,13 @@ impl RemoteBuilder {
     /// Limits and times.
     ///
     /// ```
-    /// # use volary_remote::{Remote, RemoteOptions};
-    /// let builder = Remote::builder().options(RemoteOptions::new().window(1_024).receiver_share(256));
-    /// # let _ = builder;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_remote::RemoteOptions;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let system = system("bank").await?;
+    /// let options = RemoteOptions::new().window(1_024).receiver_share(256);
+    /// let remote = Remote::builder().options(options).start(&system, "127.0.0.1:0").await?;
+    /// # Ok(()) }
     /// ```
     pub fn options(mut self, options: RemoteOptions) -> Self {
         self.options = options;
@@ -167,9 +216,14 @@ impl RemoteBuilder {
     /// What connections are made of; TCP otherwise.
     ///
     /// ```
-    /// # use volary_remote::{Remote, transport::Memory};
-    /// let builder = Remote::builder().transport(Memory::default());
-    /// # let _ = builder;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// let network = Memory::default(); // of this process
+    /// # let (first, second) = (system("one").await?, system("other").await?);
+    /// let one = Remote::builder().transport(network.clone()).start(&first, "one:1").await?;
+    /// let other = Remote::builder().transport(network).start(&second, "other:1").await?;
+    /// assert_eq!(one.at("other:1").metrics().await?.system, "other");
+    /// # Ok(()) }
     /// ```
     pub fn transport(mut self, transport: impl Transport) -> Self {
         self.transport = Box::new(transport);
@@ -179,9 +233,16 @@ impl RemoteBuilder {
     /// Only nodes that say the same name are spoken to.
     ///
     /// ```
-    /// # use volary_remote::Remote;
-    /// let builder = Remote::builder().cluster("production");
-    /// # let _ = builder;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let network = Memory::default();
+    /// # let bank = |builder: RemoteBuilder| builder.transport(network.clone()).cluster("production");
+    /// # let (_remote, _bank) = two_nodes_with(bank).await?;
+    /// let staging = Remote::builder().cluster("staging").transport(network);
+    /// # let system = system("test").await?;
+    /// let staging = staging.start(&system, "10.0.0.2:4242").await?;
+    /// assert!(staging.kinds("10.0.0.7:4242").await.is_err());
+    /// # Ok(()) }
     /// ```
     pub fn cluster(mut self, name: impl Into<String>) -> Self {
         self.cluster = name.into();
@@ -191,9 +252,12 @@ impl RemoteBuilder {
     /// The host by which others reach this node, if it is not the one that it listens at.
     ///
     /// ```
-    /// # use volary_remote::Remote;
-    /// let builder = Remote::builder().advertise("bank-0.internal");
-    /// # let _ = builder;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let system = system("bank").await?;
+    /// let remote = Remote::builder().advertise("bank-0.internal").start(&system, "127.0.0.1:0").await?;
+    /// assert!(remote.node().starts_with("bank-0.internal:"));
+    /// # Ok(()) }
     /// ```
     pub fn advertise(mut self, host: impl Into<String>) -> Self {
         self.host = Some(host.into());
@@ -203,9 +267,14 @@ impl RemoteBuilder {
     /// Allows connections beyond loopback that are not encrypted: anybody on the way can read and forge messages.
     ///
     /// ```
-    /// # use volary_remote::Remote;
-    /// let builder = Remote::builder().plaintext_beyond_loopback();
-    /// # let _ = builder;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_remote::RemoteStartError;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let system = system("bank").await?;
+    /// let refused = Remote::builder().start(&system, "0.0.0.0:0").await;
+    /// assert!(matches!(refused, Err(RemoteStartError::Beyond { .. })));
+    /// let remote = Remote::builder().plaintext_beyond_loopback().start(&system, "0.0.0.0:0").await?;
+    /// # Ok(()) }
     /// ```
     pub fn plaintext_beyond_loopback(mut self) -> Self {
         self.beyond_loopback = true;
@@ -216,9 +285,14 @@ impl RemoteBuilder {
     /// lead nowhere. Without TLS a caller may claim any host.
     ///
     /// ```
-    /// # use volary_remote::Remote;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let system = system("till").await?;
     /// let builder = Remote::builder().allow_peers(["bank-0.internal", "10.0.0.7:4242"]);
-    /// # let _ = builder;
+    /// let remote = builder.start(&system, "127.0.0.1:0").await?;
+    /// let stranger = "volary://bank@10.0.0.8:4242/user/alice".parse()?;
+    /// assert!(remote.actor::<Account>(&stranger).is_none());
+    /// # Ok(()) }
     /// ```
     pub fn allow_peers<N: Into<String>>(mut self, peers: impl IntoIterator<Item = N>) -> Self {
         let peers = peers.into_iter().map(Into::into);
@@ -236,12 +310,17 @@ impl RemoteBuilder {
     /// Without encryption a peer can say that it is another: then this keeps order, but nobody out.
     ///
     /// ```
-    /// # use volary_remote::{Remote, Rights};
-    /// let builder = Remote::builder().rights(|peer| match peer.host() {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_remote::Rights;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, bank) = two_nodes_with(|builder| {
+    /// builder.rights(|peer| match peer.host() {
     ///     "admin.internal" => Rights::all(),
     ///     _ => Rights::none().tell().watch(),
-    /// });
-    /// # let _ = builder;
+    /// })
+    /// # }).await?;
+    /// # assert!(matches!(remote.kinds(bank.node()).await, Err(volary_remote::OperationError::Forbidden { .. })));
+    /// # Ok(()) }
     /// ```
     pub fn rights(mut self, rights: impl Fn(&PeerIdentity) -> Rights + Send + Sync + 'static) -> Self {
         self.rights = Some(Box::new(rights));
@@ -264,7 +343,14 @@ impl RemoteBuilder {
 
     /// Listens at `host:port`, and connects the system with others.
     ///
-    /// See [`Remote`] for an example.
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let system = system("bank").await?;
+    /// let remote = Remote::builder().start(&system, "127.0.0.1:0").await?; // at any port that is free
+    /// println!("others find us at {}", remote.node());
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// The step that failed; nothing is left running.

@@ -7,12 +7,17 @@ use crate::compression::Compression;
 /// Why remoting did not start. Nothing is left running.
 ///
 /// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
 /// # use volary_remote::RemoteStartError;
-/// # fn show(error: RemoteStartError) {
-/// if let RemoteStartError::Beyond { at } = error {
-///     println!("say `plaintext_beyond_loopback` to listen at {at} without encryption");
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let system = system("bank").await?;
+/// match Remote::builder().start(&system, "0.0.0.0:0").await {
+///     Err(RemoteStartError::Beyond { at }) => {
+///         println!("say `plaintext_beyond_loopback` to listen at {at} without encryption");
+///     }
+///     other => panic!("{other:?}"),
 /// }
-/// # }
+/// # Ok(()) }
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -6,10 +6,18 @@ use crate::trust::Right;
 /// for others can be asked of a [`TransportActor`](crate::TransportActor).
 ///
 /// ```
-/// # use volary_remote::PeerEvent;
-/// # fn f(system: &volary_core::ActorSystem) {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let network = Memory::default();
+/// # let (_remote, _bank) = two_nodes_with(|builder| builder.transport(network.clone())).await?;
+/// use volary_remote::PeerEvent;
+///
+/// # let system = system("till").await?;
 /// let events = system.events().subscribe::<PeerEvent>();
-/// # }
+/// let remote = Remote::builder().transport(network).start(&system, "10.0.0.2:4242").await?;
+/// remote.kinds("10.0.0.7:4242").await?;
+/// assert_eq!(events.next().await?, PeerEvent::Connected { node: "10.0.0.7:4242".to_owned() });
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -77,7 +85,8 @@ impl PeerEvent {
     /// Of which node; `host:port`.
     ///
     /// ```
-    /// # fn f(event: volary_remote::PeerEvent) { println!("{}", event.node()); }
+    /// # use volary_remote::PeerEvent;
+    /// assert_eq!(PeerEvent::Lost { node: "10.0.0.7:4242".to_owned() }.node(), "10.0.0.7:4242");
     /// ```
     #[must_use]
     pub fn node(&self) -> &str {

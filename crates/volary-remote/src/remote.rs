@@ -30,7 +30,12 @@ impl Remote {
     /// What may be sent and spawned, and how.
     ///
     /// ```
-    /// let _ = volary_remote::Remote::builder();
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let system = system("bank").await?;
+    /// let remote = Remote::builder().cluster("production").start(&system, "127.0.0.1:0").await?;
+    /// assert!(remote.node().starts_with("127.0.0.1:"));
+    /// # Ok(()) }
     /// ```
     pub fn builder() -> RemoteBuilder {
         RemoteBuilder::new()
@@ -39,7 +44,11 @@ impl Remote {
     /// `host:port`, as others know this node.
     ///
     /// ```
-    /// # fn f(remote: &volary_remote::Remote) { println!("{}", remote.node()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, bank) = two_nodes().await?;
+    /// assert_eq!(remote.node(), "10.0.0.1:4242");
+    /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn node(&self) -> &str {
@@ -49,10 +58,14 @@ impl Remote {
     /// The address of an actor here, as others know it.
     ///
     /// ```
-    /// # use volary_core::{Actor, ActorRef};
-    /// # fn f<A: Actor>(remote: &volary_remote::Remote, actor: &ActorRef<A>) {
-    /// println!("{}", remote.address_of(actor)); // volary://bank@127.0.0.1:4242/user/alice#…
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let system = system("bank").await?;
+    /// let remote = Remote::builder().start(&system, "127.0.0.1:0").await?;
+    /// let alice = system.spawn(Account::default).named("alice").await?;
+    /// println!("{}", remote.address_of(&alice)); // volary://bank@127.0.0.1:4242/user/alice#…
+    /// # assert_eq!(remote.address_of(&alice).node().map(|node| node.to_string()).as_deref(), Some(remote.node()));
+    /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn address_of<T: Target>(&self, actor: &ActorRef<T>) -> Address {
@@ -64,10 +77,13 @@ impl Remote {
     /// lives and is of that type.
     ///
     /// ```
-    /// # use volary_core::{Actor, ActorRef, Address};
-    /// # fn f<A: Actor>(remote: &volary_remote::Remote, address: &Address) -> Option<ActorRef<A>> {
-    /// remote.actor(address)
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, bank) = two_nodes().await?;
+    /// let address = "volary://bank@10.0.0.7:4242/user/alice".parse()?;
+    /// let alice: ActorRef<Account> = remote.actor(&address).expect("this node speaks with others");
+    /// assert_eq!(alice.ask(Deposit { cents: 500 }).await?, 500);
+    /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn actor<T: Target>(&self, address: &Address) -> Option<ActorRef<T>> {
@@ -77,10 +93,13 @@ impl Remote {
     /// A reference for one message, by an address.
     ///
     /// ```
-    /// # use volary_core::{Address, Message, Recipient};
-    /// # fn f<M: Message>(remote: &volary_remote::Remote, address: &Address) -> Option<Recipient<M>> {
-    /// remote.recipient(address)
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, bank) = two_nodes().await?;
+    /// let address = "volary://bank@10.0.0.7:4242/user/alice".parse()?;
+    /// let till = remote.recipient::<Deposit>(&address).expect("this node speaks with others");
+    /// assert_eq!(till.ask(Deposit { cents: 500 }).await?, 500);
+    /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn recipient<M: Message>(&self, address: &Address) -> Option<Recipient<M>> {
@@ -90,8 +109,10 @@ impl Remote {
     /// Another node, to ask it what lives there and to change that.
     ///
     /// ```
-    /// # async fn f(remote: &volary_remote::Remote) -> Result<(), volary_remote::OperationError> {
-    /// println!("{:?}", remote.at("10.0.0.7:4242").kinds().await?);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, bank) = two_nodes().await?;
+    /// assert_eq!(remote.at("10.0.0.7:4242").kinds().await?, ["bank.v1.Account"]);
     /// # Ok(()) }
     /// ```
     #[must_use]
@@ -103,8 +124,12 @@ impl Remote {
     /// safe.
     ///
     /// ```
-    /// # async fn f(remote: &volary_remote::Remote) -> Result<(), volary_remote::OperationError> {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, bank) = two_nodes().await?;
     /// let alice = remote.lookup("10.0.0.7:4242", "/user/alice").await?;
+    /// assert!(alice.is_some());
+    /// assert_eq!(remote.lookup("10.0.0.7:4242", "/user/nobody").await?, None);
     /// # Ok(()) }
     /// ```
     ///
@@ -117,8 +142,10 @@ impl Remote {
     /// The kinds of actors that a node takes messages for; see [`RemoteNode::kinds`]. Cancel safe.
     ///
     /// ```
-    /// # async fn f(remote: &volary_remote::Remote) -> Result<(), volary_remote::OperationError> {
-    /// println!("{:?}", remote.kinds("10.0.0.7:4242").await?);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, bank) = two_nodes().await?;
+    /// assert_eq!(remote.kinds("10.0.0.7:4242").await?, ["bank.v1.Account"]);
     /// # Ok(()) }
     /// ```
     ///
@@ -130,7 +157,14 @@ impl Remote {
 
     /// Begins to start an actor on a node, under a name; see [`RemoteNode::spawn`].
     ///
-    /// See [`RemoteSpawn`] for an example.
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, bank) = two_nodes().await?;
+    /// let bob = remote.spawn::<Account>("10.0.0.7:4242", "bob").await?;
+    /// assert_eq!(bob.ask(Deposit { cents: 500 }).await?, 500);
+    /// # Ok(()) }
+    /// ```
     pub fn spawn<A: RemoteActor>(&self, node: impl Into<String>, name: impl Into<String>) -> RemoteSpawn<A> {
         self.at(node).spawn(name)
     }
@@ -146,7 +180,14 @@ impl Remote {
     /// What came from and went to each peer.
     ///
     /// ```
-    /// # fn f(remote: &volary_remote::Remote) { println!("{:?}", remote.peers()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, bank) = two_nodes().await?;
+    /// remote.kinds("10.0.0.7:4242").await?;
+    /// let peers = remote.peers();
+    /// assert_eq!(peers[0].node, "10.0.0.7:4242");
+    /// assert!(peers[0].connected);
+    /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn peers(&self) -> Vec<PeerReading> {
@@ -157,7 +198,11 @@ impl Remote {
     /// [`inbound_bytes`](crate::RemoteOptions::inbound_bytes).
     ///
     /// ```
-    /// # fn f(remote: &volary_remote::Remote) { println!("{} bytes", remote.inbound_bytes()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, bank) = two_nodes().await?;
+    /// assert_eq!(bank.inbound_bytes(), 0);
+    /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn inbound_bytes(&self) -> usize {
@@ -171,9 +216,16 @@ impl Remote {
     /// If it grows, somebody calls who should not, or is set up wrongly; the log says who and why.
     ///
     /// ```
-    /// # fn f(remote: &volary_remote::Remote) {
-    /// println!("{} connections were not taken", remote.refused_connections());
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let network = Memory::default();
+    /// # let (_remote, bank) = two_nodes_with(|builder| builder.transport(network.clone())).await?;
+    /// let stranger = Remote::builder().cluster("another").transport(network);
+    /// # let system = system("stranger").await?;
+    /// let stranger = stranger.start(&system, "10.0.0.9:4242").await?;
+    /// assert!(stranger.kinds("10.0.0.7:4242").await.is_err());
+    /// assert!(bank.refused_connections() > 0);
+    /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn refused_connections(&self) -> u64 {

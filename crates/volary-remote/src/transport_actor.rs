@@ -17,25 +17,28 @@ use crate::remote::Remote;
 /// dead letter there, as for everybody.
 ///
 /// ```
-/// use volary_core::{Address, ActorSystem};
-/// use volary_remote::{Peers, Remote, RemoteEnvelope, SendRemote, TransportActor};
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let network = Memory::default();
+/// # let (_remote, _bank) = two_nodes_with(|builder| builder.transport(network.clone())).await?;
+/// use volary_remote::{Peers, RemoteEnvelope, SendRemote, TransportActor};
 /// use volary_wire::CodecId;
 ///
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let system = ActorSystem::builder("bank").start().await?;
-/// let remote = Remote::builder().start(&system, "127.0.0.1:0").await?;
+/// # let system = system("gateway").await?;
+/// let remote = Remote::builder().message::<Deposit>().transport(network).start(&system, "10.0.0.2:4242").await?;
+/// # let alice: ActorRef<Account> = remote.actor(&"volary://bank@10.0.0.7:4242/user/alice".parse()?).expect("a stand-in");
 /// let transport = system.spawn(move || TransportActor::new(remote.clone())).named("transport").await?;
 /// let envelope = RemoteEnvelope {
 ///     target: "volary://bank@10.0.0.7:4242/user/alice".parse()?,
 ///     sender: None,
 ///     type_name: "bank.v1.Deposit".to_owned(),
 ///     codec: CodecId::JSON,
-///     payload: r#"{"amount":5}"#.into(),
+///     payload: r#"{"cents":500}"#.into(),
 /// };
-/// let sent = transport.ask(SendRemote(envelope)).await;
-/// assert!(sent.is_err(), "nobody has registered `bank.v1.Deposit` here");
+/// transport.ask(SendRemote(envelope)).await?;
 /// println!("{:?}", transport.ask(Peers).await?);
-/// # system.stop().await?; Ok(()) }
+/// # while alice.ask(Deposit { cents: 0 }).await? != 500 {}
+/// # Ok(()) }
 /// ```
 #[derive(Debug)]
 pub struct TransportActor {
@@ -45,7 +48,16 @@ pub struct TransportActor {
 impl TransportActor {
     /// Of this node.
     ///
-    /// See [`TransportActor`] for an example.
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, bank) = two_nodes().await?;
+    /// use volary_remote::TransportActor;
+    ///
+    /// # let system = system("tools").await?;
+    /// let transport = system.spawn(move || TransportActor::new(remote.clone())).named("transport").await?;
+    /// # Ok(()) }
+    /// ```
     #[must_use]
     pub fn new(remote: Remote) -> Self {
         TransportActor { remote }
@@ -56,7 +68,19 @@ impl Actor for TransportActor {}
 
 /// A message as bytes, with the names that the wire has for everything.
 ///
-/// See [`TransportActor`] for an example.
+/// ```
+/// # use volary_remote::RemoteEnvelope;
+/// # use volary_wire::CodecId;
+/// let envelope = RemoteEnvelope {
+///     target: "volary://bank@10.0.0.7:4242/user/alice".parse()?,
+///     sender: None,
+///     type_name: "bank.v1.Deposit".to_owned(),
+///     codec: CodecId::JSON,
+///     payload: r#"{"cents":500}"#.into(),
+/// };
+/// # assert_eq!(envelope.codec, CodecId::JSON);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteEnvelope {
     /// Whom it is for, here or elsewhere.
@@ -74,7 +98,24 @@ pub struct RemoteEnvelope {
 /// Sends what is in an envelope. The answer says that it is on its way, as a `tell` does. What the bytes stand for is all
 /// that goes: neither the trace nor the time of whoever asks for it.
 ///
-/// See [`TransportActor`] for an example.
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (remote, bank) = two_nodes().await?;
+/// use volary_remote::{RemoteEnvelope, SendRemote, TransportActor};
+///
+/// # let system = system("tools").await?;
+/// let transport = system.spawn(move || TransportActor::new(remote.clone())).await?;
+/// let nonsense = RemoteEnvelope {
+///     target: "volary://bank@10.0.0.7:4242/user/alice".parse()?,
+///     sender: None,
+///     type_name: "nobody.has.Registered".to_owned(),
+///     codec: volary_wire::CodecId::JSON,
+///     payload: "{}".into(),
+/// };
+/// assert!(transport.ask(SendRemote(nonsense)).await.is_err());
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SendRemote(pub RemoteEnvelope);
 
@@ -141,7 +182,17 @@ impl SyncHandler<SendRemote> for TransportActor {
 
 /// Asks whom the transport knows; see [`Remote::peers`].
 ///
-/// See [`TransportActor`] for an example.
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (remote, bank) = two_nodes().await?;
+/// use volary_remote::{Peers, TransportActor};
+///
+/// # let system = system("tools").await?;
+/// let transport = system.spawn(move || TransportActor::new(remote.clone())).await?;
+/// assert!(transport.ask(Peers).await?.is_empty(), "nobody was spoken with");
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peers;
 
@@ -160,10 +211,15 @@ impl SyncHandler<Peers> for TransportActor {
 /// in what [`Peers`] answers. False: none will be made, because it is this node itself, is not allowed, or there are too many.
 ///
 /// ```
-/// # use volary_core::{ActorRef, AskError};
-/// # use volary_remote::{Connect, TransportActor};
-/// # async fn f(transport: &ActorRef<TransportActor>) -> Result<(), AskError> {
-/// transport.ask(Connect("10.0.0.7:4242".to_owned())).await?;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (remote, bank) = two_nodes().await?;
+/// use volary_remote::{Connect, TransportActor};
+///
+/// # let system = system("tools").await?;
+/// let transport = system.spawn(move || TransportActor::new(remote.clone())).await?;
+/// assert!(transport.ask(Connect("10.0.0.7:4242".to_owned())).await?, "a connection will be made");
+/// assert!(!transport.ask(Connect("10.0.0.1:4242".to_owned())).await?, "that is this node");
 /// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

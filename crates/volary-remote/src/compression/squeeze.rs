@@ -31,8 +31,10 @@ pub struct Squeeze {
 /// Bytes could not be made fewer; the connection cannot go on. Choose another compression if it comes again.
 ///
 /// ```
-/// # use volary_remote::compression::SqueezeError;
-/// fn show(error: SqueezeError) { println!("{error}"); }
+/// # use volary_remote::compression::{Compression, Squeeze};
+/// if let Err(error) = Squeeze::new(Compression::Brotli) {
+///     println!("{error}"); // this build does not have it
+/// }
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[error("{compression} does not work: {why}")]
@@ -48,7 +50,14 @@ pub struct SqueezeError {
 impl Squeeze {
     /// With nothing said before.
     ///
-    /// See [`Squeeze`] for an example.
+    /// ```
+    /// # #[cfg(feature = "zstd")] {
+    /// # use volary_remote::compression::{Compression, Squeeze};
+    /// let squeeze = Squeeze::new(Compression::Zstd)?;
+    /// assert!(squeeze.squeezed().is_empty());
+    /// # }
+    /// # Ok::<(), volary_remote::compression::SqueezeError>(())
+    /// ```
     ///
     /// # Errors
     /// If this build does not have the compression, or there is no memory for it.
@@ -63,7 +72,14 @@ impl Squeeze {
 
     /// Takes bytes. Some of them may be seen in [`squeezed`](Self::squeezed) only after a [`flush`](Self::flush).
     ///
-    /// See [`Squeeze`] for an example.
+    /// ```
+    /// # #[cfg(feature = "zstd")] {
+    /// # use volary_remote::compression::{Compression, Squeeze};
+    /// # let mut squeeze = Squeeze::new(Compression::Zstd)?;
+    /// squeeze.write(b"what is to be sent")?;
+    /// # }
+    /// # Ok::<(), volary_remote::compression::SqueezeError>(())
+    /// ```
     ///
     /// # Errors
     /// If the compression fails; nothing more can be sent.
@@ -76,7 +92,16 @@ impl Squeeze {
 
     /// Sees to it that the other side can read all that was written.
     ///
-    /// See [`Squeeze`] for an example.
+    /// ```
+    /// # #[cfg(feature = "zstd")] {
+    /// # use volary_remote::compression::{Compression, Squeeze};
+    /// # let mut squeeze = Squeeze::new(Compression::Zstd)?;
+    /// squeeze.write(b"what is to be sent")?;
+    /// squeeze.flush()?;
+    /// assert!(!squeeze.squeezed().is_empty());
+    /// # }
+    /// # Ok::<(), volary_remote::compression::SqueezeError>(())
+    /// ```
     ///
     /// # Errors
     /// If the compression fails; nothing more can be sent.
@@ -89,7 +114,16 @@ impl Squeeze {
 
     /// What is to be sent.
     ///
-    /// See [`Squeeze`] for an example.
+    /// ```
+    /// # #[cfg(feature = "zstd")] {
+    /// # use volary_remote::compression::{Compression, Squeeze};
+    /// # let mut squeeze = Squeeze::new(Compression::Zstd)?;
+    /// squeeze.write(&[7; 10_000])?;
+    /// squeeze.flush()?;
+    /// assert!(squeeze.squeezed().len() < 100);
+    /// # }
+    /// # Ok::<(), volary_remote::compression::SqueezeError>(())
+    /// ```
     #[must_use]
     pub fn squeezed(&self) -> &[u8] {
         &self.out
@@ -97,7 +131,17 @@ impl Squeeze {
 
     /// It was sent.
     ///
-    /// See [`Squeeze`] for an example.
+    /// ```
+    /// # #[cfg(feature = "zstd")] {
+    /// # use volary_remote::compression::{Compression, Squeeze};
+    /// # let mut squeeze = Squeeze::new(Compression::Zstd)?;
+    /// squeeze.write(b"what is to be sent")?;
+    /// squeeze.flush()?;
+    /// squeeze.clear();
+    /// assert!(squeeze.squeezed().is_empty());
+    /// # }
+    /// # Ok::<(), volary_remote::compression::SqueezeError>(())
+    /// ```
     pub fn clear(&mut self) {
         self.out.clear();
         if self.out.capacity() > KEPT_BUFFER {

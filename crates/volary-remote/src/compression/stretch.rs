@@ -69,7 +69,13 @@ pub enum StretchError {
 impl Stretch {
     /// With nothing heard before; what is fed at once may become `most` bytes.
     ///
-    /// See [`Stretch`] for an example.
+    /// ```
+    /// # #[cfg(feature = "zstd")] {
+    /// # use volary_remote::compression::{Compression, Stretch};
+    /// let stretch = Stretch::new(Compression::Zstd, 1 << 20)?; // no more than a mebibyte of what comes at once
+    /// # }
+    /// # Ok::<(), volary_remote::compression::StretchError>(())
+    /// ```
     ///
     /// # Errors
     /// If this build does not have the compression, or there is no memory for it.
@@ -86,14 +92,28 @@ impl Stretch {
 
     /// Takes bytes as they came.
     ///
-    /// See [`Stretch`] for an example.
+    /// ```
+    /// # #[cfg(feature = "zstd")] {
+    /// # use volary_remote::compression::{Compression, Stretch};
+    /// # let mut stretch = Stretch::new(Compression::Zstd, 1 << 20)?;
+    /// stretch.feed(b"what came");
+    /// # }
+    /// # Ok::<(), volary_remote::compression::StretchError>(())
+    /// ```
     pub fn feed(&mut self, bytes: &[u8]) {
         self.room().extend_from_slice(bytes);
     }
 
     /// Where to read into directly; the same as feeding. Call [`next`](Self::next) until it has no more before that.
     ///
-    /// See [`Stretch`] for an example.
+    /// ```
+    /// # #[cfg(feature = "zstd")] {
+    /// # use volary_remote::compression::{Compression, Stretch};
+    /// # let mut stretch = Stretch::new(Compression::Zstd, 1 << 20)?;
+    /// stretch.room().extend_from_slice(b"what came");
+    /// # }
+    /// # Ok::<(), volary_remote::compression::StretchError>(())
+    /// ```
     pub fn room(&mut self) -> &mut BytesMut {
         self.made = 0;
         self.waiting.reserve(STEP);
@@ -102,7 +122,15 @@ impl Stretch {
 
     /// Puts the next bytes behind those in `out`; how many. 0: more must be fed.
     ///
-    /// See [`Stretch`] for an example.
+    /// ```
+    /// # #[cfg(feature = "zstd")] {
+    /// # use volary_remote::compression::{Compression, Stretch};
+    /// # let mut stretch = Stretch::new(Compression::Zstd, 1 << 20)?;
+    /// stretch.feed(b"no zstd");
+    /// assert!(stretch.next(&mut bytes::BytesMut::new()).is_err());
+    /// # }
+    /// # Ok::<(), volary_remote::compression::StretchError>(())
+    /// ```
     ///
     /// # Errors
     /// When the peer broke the rules. Nothing more can be read.

@@ -34,7 +34,17 @@ impl Argument {
     /// What [`RemoteSpawn::argument`](crate::RemoteSpawn::argument) was given; they come from another node, so do not
     /// believe them.
     ///
-    /// See [`Argument`] for an example.
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// let builder = Remote::builder().spawnable::<Account>(|argument| {
+    ///     let cents = argument.bytes().try_into().map_err(|_| Fault::msg("eight bytes say the balance"))?;
+    ///     Ok(Account { cents: i64::from_be_bytes(cents) })
+    /// });
+    /// # let remote = builder.start(&system("bank").await?, "127.0.0.1:0").await?;
+    /// # assert!(remote.spawn::<Account>(remote.node(), "bob").await.is_err());
+    /// # Ok(()) }
+    /// ```
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -44,10 +54,16 @@ impl Argument {
     /// [`Context::dependency`](volary_core::Context::dependency) as well.
     ///
     /// ```
-    /// # use volary_core::Dependency;
-    /// # fn f<Database: Dependency>(argument: &volary_remote::Argument) {
-    /// let database = argument.dependency::<Database>();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// let builder = Remote::builder().dependency::<Branch>().spawnable::<Account>(|argument| {
+    ///     let branch = argument.dependency::<Branch>().ok_or_else(|| Fault::msg("an account belongs to a branch"))?;
+    ///     println!("one more at {}", branch.0);
+    ///     Ok(Account::default())
+    /// });
+    /// # let remote = builder.start(&system("bank").await?, "127.0.0.1:0").await?;
+    /// # assert!(remote.spawn::<Account>(remote.node(), "bob").await.is_err());
+    /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn dependency<D: Dependency>(&self) -> Option<Arc<D>> {

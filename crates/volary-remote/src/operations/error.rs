@@ -5,13 +5,15 @@ use volary_core::{RemoteError, UndescribableProps};
 /// An operation on another node that did not work.
 ///
 /// ```
-/// # use volary_remote::{OperationError, RemoteNode};
-/// # async fn f(node: RemoteNode) {
-/// match node.stop("/user/alice").await {
-///     Err(OperationError::Nobody { .. }) => println!("she was gone already"),
-///     other => println!("{other:?}"),
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # use volary_remote::OperationError;
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (remote, bank) = two_nodes().await?;
+/// match remote.at("10.0.0.7:4242").stop("/user/nobody").await {
+///     Err(OperationError::Nobody { who, .. }) => println!("{who} was gone already"),
+///     other => panic!("{other:?}"),
 /// }
-/// # }
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -80,12 +82,15 @@ pub enum OperationError {
 /// An actor was not started on another node.
 ///
 /// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
 /// # use volary_remote::RemoteSpawnError;
-/// # fn f(error: RemoteSpawnError) {
-/// if let RemoteSpawnError::Taken { why, .. } = error {
-///     println!("choose another name: {why}");
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (remote, bank) = two_nodes().await?;
+/// match remote.spawn::<Account>("10.0.0.7:4242", "alice").await {
+///     Err(RemoteSpawnError::Taken { why, .. }) => println!("choose another name: {why}"),
+///     other => panic!("{other:?}"),
 /// }
-/// # }
+/// # Ok(()) }
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

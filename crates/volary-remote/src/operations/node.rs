@@ -32,12 +32,13 @@ const LOOK: Duration = Duration::from_millis(5);
 /// it may have been done.
 ///
 /// ```
-/// # async fn f(remote: &volary_remote::Remote) -> Result<(), volary_remote::OperationError> {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (remote, _bank) = two_nodes().await?;
 /// let there = remote.at("10.0.0.7:4242");
-/// if let Some(alice) = there.lookup("/user/alice").await? {
-///     println!("{:?}", there.status(&alice).await?);
-///     there.restart(&alice).await?;
-/// }
+/// let alice = there.lookup("/user/alice").await?.expect("she has an account");
+/// println!("{:?}", there.status(&alice).await?);
+/// there.restart(&alice).await?;
 /// # Ok(()) }
 /// ```
 #[derive(Debug, Clone)]
@@ -52,7 +53,10 @@ macro_rules! controls {
             $($(#[$doc])*
             ///
             /// ```
-            /// # async fn f(there: volary_remote::RemoteNode) -> Result<(), volary_remote::OperationError> {
+            /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+            /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+            /// # let (remote, _bank) = two_nodes().await?;
+            /// # let there = remote.at("10.0.0.7:4242");
             #[doc = concat!("there.", stringify!($name), "(\"/user/alice\").await?;")]
             /// # Ok(()) }
             /// ```
@@ -89,7 +93,11 @@ impl RemoteNode {
     /// `host:port`.
     ///
     /// ```
-    /// # fn f(there: volary_remote::RemoteNode) { println!("{}", there.node()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, bank) = two_nodes().await?;
+    /// assert_eq!(remote.at("10.0.0.7:4242").node(), "10.0.0.7:4242");
+    /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn node(&self) -> &str {
@@ -99,7 +107,15 @@ impl RemoteNode {
     /// The address of whoever lives somewhere now, with its uid. Needs the right to inspect; so do the rest that only
     /// look.
     ///
-    /// See [`RemoteNode`] for an example.
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, _bank) = two_nodes().await?;
+    /// # let there = remote.at("10.0.0.7:4242");
+    /// assert!(there.lookup("/user/alice").await?.is_some());
+    /// assert_eq!(there.lookup("/user/nobody").await?, None);
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// If the node could not be asked; that nobody is there is no error here.
@@ -114,8 +130,11 @@ impl RemoteNode {
     /// The kinds of actors that the node takes messages for.
     ///
     /// ```
-    /// # async fn f(there: volary_remote::RemoteNode) -> Result<(), volary_remote::OperationError> {
-    /// println!("{:?}", there.kinds().await?);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, _bank) = two_nodes().await?;
+    /// # let there = remote.at("10.0.0.7:4242");
+    /// assert_eq!(there.kinds().await?, ["bank.v1.Account"]);
     /// # Ok(()) }
     /// ```
     ///
@@ -128,8 +147,11 @@ impl RemoteNode {
     /// The kinds of actors that can be started there from outside.
     ///
     /// ```
-    /// # async fn f(there: volary_remote::RemoteNode) -> Result<(), volary_remote::OperationError> {
-    /// println!("{:?}", there.spawnable_kinds().await?);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, _bank) = two_nodes().await?;
+    /// # let there = remote.at("10.0.0.7:4242");
+    /// assert_eq!(there.spawnable_kinds().await?, ["bank.v1.Account"]);
     /// # Ok(()) }
     /// ```
     ///
@@ -147,8 +169,11 @@ impl RemoteNode {
     /// What kind of actor somebody is.
     ///
     /// ```
-    /// # async fn f(there: volary_remote::RemoteNode) -> Result<(), volary_remote::OperationError> {
-    /// println!("{:?}", there.kind("/user/alice").await?.kind);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, _bank) = two_nodes().await?;
+    /// # let there = remote.at("10.0.0.7:4242");
+    /// assert_eq!(there.kind("/user/alice").await?.kind.as_deref(), Some("bank.v1.Account"));
     /// # Ok(()) }
     /// ```
     ///
@@ -167,8 +192,12 @@ impl RemoteNode {
     /// Whoever somebody lives below.
     ///
     /// ```
-    /// # async fn f(there: volary_remote::RemoteNode) -> Result<(), volary_remote::OperationError> {
-    /// println!("{:?}", there.parent("/user/alice").await?);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, _bank) = two_nodes().await?;
+    /// # let there = remote.at("10.0.0.7:4242");
+    /// let parent = there.parent("/user/alice").await?.expect("everybody but the root has one");
+    /// assert_eq!(parent.path().map(ToString::to_string).as_deref(), Some("/user"));
     /// # Ok(()) }
     /// ```
     ///
@@ -182,8 +211,11 @@ impl RemoteNode {
     /// Those who live below somebody.
     ///
     /// ```
-    /// # async fn f(there: volary_remote::RemoteNode) -> Result<(), volary_remote::OperationError> {
-    /// println!("{:?}", there.children("/user").await?.addresses);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, _bank) = two_nodes().await?;
+    /// # let there = remote.at("10.0.0.7:4242");
+    /// assert_eq!(there.children("/user").await?.addresses.len(), 1); // alice
     /// # Ok(()) }
     /// ```
     ///
@@ -200,7 +232,14 @@ impl RemoteNode {
 
     /// What somebody is doing.
     ///
-    /// See [`RemoteNode`] for an example.
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, _bank) = two_nodes().await?;
+    /// # let there = remote.at("10.0.0.7:4242");
+    /// println!("{:?}", there.status("/user/alice").await?);
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// If nobody is there, or the node could not be asked.
@@ -212,8 +251,11 @@ impl RemoteNode {
     /// How many messages somebody has put aside.
     ///
     /// ```
-    /// # async fn f(there: volary_remote::RemoteNode) -> Result<(), volary_remote::OperationError> {
-    /// println!("{}", there.stash_size("/user/alice").await?);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, _bank) = two_nodes().await?;
+    /// # let there = remote.at("10.0.0.7:4242");
+    /// assert_eq!(there.stash_size("/user/alice").await?, 0);
     /// # Ok(()) }
     /// ```
     ///
@@ -227,8 +269,11 @@ impl RemoteNode {
     /// The kinds of the dependencies that somebody was given.
     ///
     /// ```
-    /// # async fn f(there: volary_remote::RemoteNode) -> Result<(), volary_remote::OperationError> {
-    /// println!("{:?}", there.dependencies("/user/alice").await?);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, _bank) = two_nodes().await?;
+    /// # let there = remote.at("10.0.0.7:4242");
+    /// assert!(there.dependencies("/user/alice").await?.is_empty());
     /// # Ok(()) }
     /// ```
     ///
@@ -242,8 +287,11 @@ impl RemoteNode {
     /// When somebody lets go of its state.
     ///
     /// ```
-    /// # async fn f(there: volary_remote::RemoteNode) -> Result<(), volary_remote::OperationError> {
-    /// println!("{:?}", there.passivation("/user/alice").await?.idle());
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, _bank) = two_nodes().await?;
+    /// # let there = remote.at("10.0.0.7:4242");
+    /// assert!(there.passivation("/user/alice").await?.is_allowed());
     /// # Ok(()) }
     /// ```
     ///
@@ -257,8 +305,11 @@ impl RemoteNode {
     /// Figures of somebody.
     ///
     /// ```
-    /// # async fn f(there: volary_remote::RemoteNode) -> Result<(), volary_remote::OperationError> {
-    /// println!("{}", there.actor_metrics("/user/alice").await?.waiting);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, _bank) = two_nodes().await?;
+    /// # let there = remote.at("10.0.0.7:4242");
+    /// assert_eq!(there.actor_metrics("/user/alice").await?.waiting, 0);
     /// # Ok(()) }
     /// ```
     ///
@@ -277,8 +328,11 @@ impl RemoteNode {
     /// Figures of the node.
     ///
     /// ```
-    /// # async fn f(there: volary_remote::RemoteNode) -> Result<(), volary_remote::OperationError> {
-    /// println!("{} actors", there.metrics().await?.metrics.actors);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, _bank) = two_nodes().await?;
+    /// # let there = remote.at("10.0.0.7:4242");
+    /// assert_eq!(there.metrics().await?.system, "bank");
     /// # Ok(()) }
     /// ```
     ///
@@ -293,7 +347,15 @@ impl RemoteNode {
     /// Begins to start an actor there, under a name; an empty one lets the node choose. Needs the right to spawn, and
     /// the kind must be [spawnable](crate::RemoteBuilder::spawnable) there.
     ///
-    /// See [`RemoteSpawn`] for an example.
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, _bank) = two_nodes().await?;
+    /// # let there = remote.at("10.0.0.7:4242");
+    /// let bob = there.spawn::<Account>("bob").await?;
+    /// assert_eq!(bob.ask(Deposit { cents: 500 }).await?, 500);
+    /// # Ok(()) }
+    /// ```
     pub fn spawn<A: RemoteActor>(&self, name: impl Into<String>) -> RemoteSpawn<A> {
         RemoteSpawn::new(self.clone(), String::new(), name.into())
     }
@@ -301,9 +363,12 @@ impl RemoteNode {
     /// The same, below an actor that lives there.
     ///
     /// ```
-    /// # async fn f<Worker: volary_wire::RemoteActor>(there: volary_remote::RemoteNode)
-    /// #     -> Result<(), volary_remote::RemoteSpawnError> {
-    /// let worker = there.spawn_child::<Worker>("/user/foreman", "worker-1").await?;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, _bank) = two_nodes().await?;
+    /// # let there = remote.at("10.0.0.7:4242");
+    /// let savings = there.spawn_child::<Account>("/user/alice", "savings").await?;
+    /// assert_eq!(savings.ask(Deposit { cents: 500 }).await?, 500);
     /// # Ok(()) }
     /// ```
     pub fn spawn_child<A: RemoteActor>(&self, parent: impl Display, name: impl Into<String>) -> RemoteSpawn<A> {

@@ -9,7 +9,13 @@ use super::message::{NodeMetricsAnswer, StatusAnswer};
 /// What kind of actor somebody is; see [`RemoteNode::kind`](crate::RemoteNode::kind).
 ///
 /// ```
-/// # fn f(kind: volary_remote::ActorKind) { println!("{:?}, in Rust a {}", kind.kind, kind.actor_type); }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (remote, _bank) = two_nodes().await?;
+/// # let there = remote.at("10.0.0.7:4242");
+/// let alice = there.kind("/user/alice").await?;
+/// println!("{:?}, in Rust a {}", alice.kind, alice.actor_type);
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -25,9 +31,13 @@ pub struct ActorKind {
 /// Those who live below somebody; see [`RemoteNode::children`](crate::RemoteNode::children).
 ///
 /// ```
-/// # fn f(children: volary_remote::Children) {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (remote, _bank) = two_nodes().await?;
+/// # let there = remote.at("10.0.0.7:4242");
+/// let children = there.children("/user").await?;
 /// println!("{} children, {} of them listed", children.total, children.addresses.len());
-/// # }
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -41,7 +51,12 @@ pub struct Children {
 /// Figures of an actor; see [`RemoteNode::actor_metrics`](crate::RemoteNode::actor_metrics).
 ///
 /// ```
-/// # fn f(metrics: volary_remote::ActorMetrics) { println!("{} messages wait", metrics.waiting); }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (remote, _bank) = two_nodes().await?;
+/// # let there = remote.at("10.0.0.7:4242");
+/// println!("{} messages wait", there.actor_metrics("/user/alice").await?.waiting);
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -59,9 +74,13 @@ pub struct ActorMetrics {
 /// Figures of a node; see [`RemoteNode::metrics`](crate::RemoteNode::metrics).
 ///
 /// ```
-/// # fn f(node: volary_remote::NodeMetrics) {
-/// println!("{} has {} actors", node.system, node.metrics.actors);
-/// # }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (remote, _bank) = two_nodes().await?;
+/// # let there = remote.at("10.0.0.7:4242");
+/// let bank = there.metrics().await?;
+/// println!("{} has {} actors", bank.system, bank.metrics.actors);
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

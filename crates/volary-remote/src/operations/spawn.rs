@@ -26,14 +26,16 @@ use super::props;
 /// Cancel safe: whoever gives up has no answer, but the actor may start.
 ///
 /// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
 /// # use volary_core::{Directive, Props};
-/// # async fn f<Account: volary_wire::RemoteActor>(remote: &volary_remote::Remote)
-/// #     -> Result<(), volary_remote::RemoteSpawnError> {
-/// let alice = remote
-///     .spawn::<Account>("10.0.0.7:4242", "alice")
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (remote, bank) = two_nodes().await?;
+/// let bob = remote
+///     .spawn::<Account>("10.0.0.7:4242", "bob")
 ///     .props(Props::new().on_fault(Directive::Resume))
 ///     .argument(100_i64.to_be_bytes().to_vec())
 ///     .await?;
+/// assert_eq!(bob.ask(Deposit { cents: 1 }).await?, 101);
 /// # Ok(()) }
 /// ```
 #[must_use = "an actor is started when this is awaited"]
@@ -60,7 +62,15 @@ impl<A: RemoteActor> RemoteSpawn<A> {
 
     /// With these options.
     ///
-    /// See [`RemoteSpawn`] for an example.
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, bank) = two_nodes().await?;
+    /// let props = Props::new().dependency(Branch("Ghent".to_owned()));
+    /// remote.spawn::<Account>("10.0.0.7:4242", "bob").props(props).await?;
+    /// assert_eq!(remote.at("10.0.0.7:4242").dependencies("/user/bob").await?, ["bank.v1.Branch"]);
+    /// # Ok(()) }
+    /// ```
     pub fn props(mut self, props: Props) -> Self {
         self.props = Some(props);
         self
@@ -68,7 +78,15 @@ impl<A: RemoteActor> RemoteSpawn<A> {
 
     /// With these bytes for its factory there.
     ///
-    /// See [`RemoteSpawn`] for an example.
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, bank) = two_nodes().await?;
+    /// let opening = 100_i64.to_be_bytes().to_vec(); // which the factory there takes for the balance
+    /// let bob = remote.spawn::<Account>("10.0.0.7:4242", "bob").argument(opening).await?;
+    /// assert_eq!(bob.ask(Deposit { cents: 1 }).await?, 101);
+    /// # Ok(()) }
+    /// ```
     pub fn argument(mut self, bytes: impl Into<Bytes>) -> Self {
         self.argument = bytes.into();
         self

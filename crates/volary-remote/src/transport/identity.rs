@@ -18,7 +18,10 @@ pub struct Identity {
 impl Identity {
     /// With these names: hosts, IP addresses, or `*.` and the rest of a host.
     ///
-    /// See [`Identity`] for an example.
+    /// ```
+    /// # use volary_remote::transport::Identity;
+    /// assert!(Identity::new(["*.shops.internal"]).is_for("a.shops.internal"));
+    /// ```
     pub fn new<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
         Identity {
             names: names.into_iter().map(Into::into).collect(),

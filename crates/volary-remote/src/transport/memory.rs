@@ -17,10 +17,14 @@ type Doors = Mutex<BTreeMap<String, mpsc::UnboundedSender<Connection>>>;
 /// Connects nodes of one process that share it: each clone leads to the same nodes.
 ///
 /// ```
-/// use volary_remote::transport::Memory;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
 /// let network = Memory::default();
-/// let (one, other) = (network.clone(), network); // one for each node
-/// # let _ = (one, other);
+/// # let (first, second) = (system("one").await?, system("other").await?);
+/// let one = Remote::builder().transport(network.clone()).start(&first, "one:1").await?;
+/// let other = Remote::builder().transport(network).start(&second, "other:1").await?;
+/// assert_eq!(one.at("other:1").metrics().await?.system, "other");
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Default, Clone)]
 pub struct Memory {

@@ -28,12 +28,29 @@ pub use tls::{CertificateError, CertificateSource, Tls, TlsError};
 
 /// A future in a box.
 ///
-/// See [`Transport`] for an example.
+/// ```
+/// use volary_remote::transport::BoxFuture;
+/// let ready: BoxFuture<'_, u8> = Box::pin(std::future::ready(7));
+/// # let _ = ready;
+/// ```
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A stream of bytes between two nodes.
 ///
-/// See [`Transport`] for an example.
+/// ```
+/// use tokio::io::{AsyncReadExt, AsyncWriteExt};
+/// use volary_remote::transport::{Listener, Memory, Transport};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> std::io::Result<()> {
+/// let network = Memory::default();
+/// let mut listener = network.listen("bank:1").await?;
+/// let mut caller = network.connect("bank:1").await?;
+/// let mut called = listener.accept().await?;
+/// caller.writer.write_all(b"hello").await?;
+/// let mut heard = [0; 5];
+/// called.reader.read_exact(&mut heard).await?;
+/// assert_eq!(&heard, b"hello");
+/// # Ok(()) }
+/// ```
 pub struct Connection {
     /// What the other side writes.
     pub reader: Box<dyn AsyncRead + Send + Unpin>,
@@ -74,8 +91,13 @@ impl std::fmt::Debug for Connection {
 ///         })
 ///     }
 /// }
-/// let builder = Remote::builder().transport(Chatty(Tcp::default()));
-/// # let _ = builder;
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let system = volary_core::ActorSystem::builder("bank").start().await?;
+/// # let other = volary_core::ActorSystem::builder("other").start().await?;
+/// # let other = Remote::builder().start(&other, "127.0.0.1:0").await?;
+/// let remote = Remote::builder().transport(Chatty(Tcp::default())).start(&system, "127.0.0.1:0").await?;
+/// # remote.kinds(other.node()).await?;
+/// # Ok(()) }
 /// ```
 pub trait Transport: Send + Sync + 'static {
     /// The system that it will serve, told before anything else; for its clock.
@@ -101,7 +123,15 @@ pub trait Transport: Send + Sync + 'static {
 
 /// Takes connections of others. Dropping it ends that.
 ///
-/// See [`Transport`] for an example.
+/// ```
+/// use volary_remote::transport::{Listener, Tcp, Transport};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> std::io::Result<()> {
+/// let mut listener = Tcp::default().listen("127.0.0.1:0").await?;
+/// let here = format!("127.0.0.1:{}", listener.port());
+/// let caller = Tcp::default().connect(&here).await?;
+/// println!("{} called", listener.accept().await?.from);
+/// # Ok(()) }
+/// ```
 pub trait Listener: Send {
     /// The next connection.
     fn accept(&mut self) -> BoxFuture<'_, io::Result<Connection>>;

@@ -9,8 +9,15 @@ use super::{BoxFuture, Connection, Listener, Transport};
 /// TCP, without encryption.
 ///
 /// ```
-/// let transport = volary_remote::transport::Tcp::default();
-/// # let _ = transport;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// use volary_remote::transport::Tcp; // what is taken if nothing is said
+///
+/// # let (first, second) = (system("one").await?, system("other").await?);
+/// let one = Remote::builder().transport(Tcp::default()).start(&first, "127.0.0.1:0").await?;
+/// let other = Remote::builder().start(&second, "127.0.0.1:0").await?;
+/// assert_eq!(other.at(one.node()).metrics().await?.system, "one");
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Default, Clone)]
 pub struct Tcp(());

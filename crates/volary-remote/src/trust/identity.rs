@@ -32,7 +32,17 @@ impl PeerIdentity {
     /// `host:port`. Without [`verified`](Self::verified) names the peer may claim any.
     ///
     /// ```
-    /// # fn f(peer: &volary_remote::PeerIdentity) { println!("{}", peer.node()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_remote::Rights;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, _bank) = two_nodes_with(|builder| {
+    /// builder.rights(|peer| match peer.node() {
+    ///     "10.0.0.1:4242" => Rights::all(),
+    ///     _ => Rights::none(),
+    /// })
+    /// # }).await?;
+    /// # remote.kinds("10.0.0.7:4242").await?;
+    /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn node(&self) -> &str {
@@ -42,7 +52,17 @@ impl PeerIdentity {
     /// Its host, without brackets.
     ///
     /// ```
-    /// # fn f(peer: &volary_remote::PeerIdentity) { println!("{}", peer.host()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_remote::Rights;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, _bank) = two_nodes_with(|builder| {
+    /// builder.rights(|peer| match peer.host() {
+    ///     "10.0.0.1" => Rights::all(),
+    ///     _ => Rights::none(),
+    /// })
+    /// # }).await?;
+    /// # remote.kinds("10.0.0.7:4242").await?;
+    /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn host(&self) -> &str {
@@ -52,7 +72,17 @@ impl PeerIdentity {
     /// The names in its certificate, the host among them; none without TLS.
     ///
     /// ```
-    /// # fn f(peer: &volary_remote::PeerIdentity) { println!("{:?}", peer.verified()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_remote::Rights;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, _bank) = two_nodes_with(|builder| {
+    /// builder.rights(|peer| match peer.verified() {
+    ///     Some(names) if names.is_for("admin.internal") => Rights::all(),
+    ///     _ => Rights::none(),
+    /// })
+    /// # }).await?;
+    /// # assert!(remote.kinds("10.0.0.7:4242").await.is_err());
+    /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn verified(&self) -> Option<&Identity> {

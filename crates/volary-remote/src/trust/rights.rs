@@ -159,7 +159,10 @@ impl Rights {
 
     /// Whether these hold all of the others.
     ///
-    /// See [`Rights`] for an example.
+    /// ```
+    /// # use volary_remote::Rights;
+    /// assert!(Rights::all().covers(Rights::none().tell()));
+    /// ```
     #[must_use]
     pub const fn covers(self, others: Self) -> bool {
         self.0 & others.0 == others.0

@@ -29,6 +29,11 @@ pub enum Capability {
 
 impl Capability {
     /// All that are known here.
+    ///
+    /// ```
+    /// # use volary_wire::native::Capability;
+    /// assert!(Capability::ALL.contains(&Capability::Chunks));
+    /// ```
     pub const ALL: [Capability; 1] = [Capability::Chunks];
 
     /// What it is called on the wire.

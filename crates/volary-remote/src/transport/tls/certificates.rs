@@ -97,10 +97,13 @@ impl CertificateSource {
     /// From what is given here.
     ///
     /// ```
-    /// # use volary_remote::transport::CertificateSource;
-    /// # fn f(chain: String, key: String, authorities: String) {
-    /// let _ = CertificateSource::pem(chain, key, authorities);
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authority.rs"));
+    /// # use volary_remote::transport::{CertificateSource, Memory, Tls};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let [chain, key, authorities] = certificates("bank-0.internal")?;
+    /// let source = CertificateSource::pem(chain, key, authorities);
+    /// assert!(Tls::new(source).is_ok());
+    /// # Ok(()) }
     /// ```
     pub fn pem(chain: impl AsRef<[u8]>, key: impl AsRef<[u8]>, authorities: impl AsRef<[u8]>) -> Self {
         CertificateSource(From::Pem {

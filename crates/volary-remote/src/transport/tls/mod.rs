@@ -31,19 +31,25 @@ use explained::Explained;
 
 /// TLS 1.3 with certificates on both sides. Cheap to clone; clones share their certificates.
 ///
-/// ```no_run
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authority.rs"));
 /// use volary_remote::Remote;
 /// use volary_remote::transport::{CertificateSource, Tls};
 ///
-/// # async fn f(system: &volary_core::ActorSystem) -> Result<(), Box<dyn std::error::Error>> {
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let _folder = Folder::with_certificates("localhost")?;
+/// # let system = volary_core::ActorSystem::builder("bank").start().await?;
 /// let tls = Tls::new(CertificateSource::files("node.pem", "node.key", "authorities.pem"))?;
 /// let remote = Remote::builder()
 ///     .transport(tls.clone())
-///     .advertise("bank-0.internal") // must be a name in the certificate
-///     .start(system, "0.0.0.0:4242")
+///     .advertise("localhost") // must be a name in the certificate
+///     .start(&system, "127.0.0.1:0")
 ///     .await?;
 ///
 /// tls.reload()?; // when there are new files: for connections from now on
+/// # let other = volary_core::ActorSystem::builder("other").start().await?;
+/// # let other = Remote::builder().transport(tls).advertise("localhost").start(&other, "127.0.0.1:0").await?;
+/// # assert_eq!(other.at(remote.node()).metrics().await?.system, "bank");
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]
@@ -61,7 +67,14 @@ struct Certificates {
 impl Tls {
     /// Over TCP. Reads the certificates, which may block for as long as files take to read.
     ///
-    /// See [`Tls`] for an example.
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authority.rs"));
+    /// # use volary_remote::transport::{CertificateSource, Memory, Tls};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let [chain, key, authorities] = certificates("bank-0.internal")?;
+    /// let tls = Tls::new(CertificateSource::pem(chain, key, authorities))?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// If they cannot be read, or do not belong together.
@@ -80,11 +93,13 @@ impl Tls {
 
     /// Over another transport than TCP.
     ///
-    /// ```no_run
-    /// # use volary_remote::transport::{Memory, Tls};
-    /// # fn f(tls: Tls) {
-    /// let tls = tls.over(Memory::default());
-    /// # }
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authority.rs"));
+    /// # use volary_remote::transport::{CertificateSource, Memory, Tls};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let [chain, key, authorities] = certificates("bank-0.internal")?;
+    /// let tls = Tls::new(CertificateSource::pem(chain, key, authorities))?.over(Memory::default());
+    /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn over(self, transport: impl Transport) -> Self {
@@ -97,13 +112,16 @@ impl Tls {
     /// Reads the certificates again, from where they came. Connections that are there go on with the old ones, those
     /// made from now on use the new ones. May block for as long as files take to read.
     ///
-    /// ```no_run
-    /// # use volary_remote::transport::Tls;
-    /// # fn f(tls: &Tls) {
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authority.rs"));
+    /// # use volary_remote::transport::{CertificateSource, Memory, Tls};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let [chain, key, authorities] = certificates("bank-0.internal")?;
+    /// # let tls = Tls::new(CertificateSource::pem(chain, key, authorities))?;
     /// if let Err(error) = tls.reload() {
-    ///     eprintln!("the old certificates stay: {error}");
+    ///     panic!("the old certificates stay: {error}");
     /// }
-    /// # }
+    /// # Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -115,11 +133,16 @@ impl Tls {
 
     /// Takes certificates from somewhere else from now on, as [`reload`](Self::reload) does.
     ///
-    /// ```no_run
-    /// # use volary_remote::transport::{CertificateError, CertificateSource, Tls};
-    /// # fn f(tls: &Tls) -> Result<(), CertificateError> {
-    /// tls.replace(CertificateSource::files("new.pem", "new.key", "authorities.pem"))
-    /// # }
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authority.rs"));
+    /// # use volary_remote::transport::{CertificateSource, Memory, Tls};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let [chain, key, authorities] = certificates("bank-0.internal")?;
+    /// # let tls = Tls::new(CertificateSource::pem(chain, key, authorities))?;
+    /// # let [chain, key, authorities] = certificates("bank-0.internal")?;
+    /// tls.replace(CertificateSource::pem(chain, key, authorities))?;
+    /// assert!(tls.replace(CertificateSource::files("none.pem", "none.key", "none.pem")).is_err()); // those before stay
+    /// # Ok(()) }
     /// ```
     ///
     /// # Errors
