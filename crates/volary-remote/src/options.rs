@@ -113,7 +113,7 @@ options! {
     backoff_first: Duration = Duration::from_secs(1), such as "Duration::from_millis(200)";
     /// The longest pause between attempts to connect.
     backoff_most: Duration = Duration::from_secs(30), such as "Duration::from_secs(10)";
-    /// How often something is said on a connection that has nothing to say.
+    /// How often a heartbeat is sent on each connection, busy or idle; the other side answers it.
     heartbeat: Duration = Duration::from_secs(1), such as "Duration::from_millis(500)";
     /// After which silence a connection is given up.
     silence: Duration = Duration::from_secs(5), such as "Duration::from_secs(2)";
