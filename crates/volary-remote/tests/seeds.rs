@@ -108,9 +108,6 @@ macro_rules! targets {
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 
-/// What serde sets aside for the elements of a sequence whose length it was told.
-const SERDE: usize = MIB;
-
 /// Those that read bytes and nothing else.
 static READERS: [Target; 11] = targets! {
     // What is read into grows by steps of 16 KiB.
@@ -128,7 +125,7 @@ static READERS: [Target; 11] = targets! {
     // Each level of what holds itself takes a few bytes, and is a box; there are a hundred of them at most.
     codec_proto: |input| 32 * KIB + 8 * input.len(),
     codec_json: |input| KIB + 8 * input.len(),
-    codec_cbor: |input| SERDE + 32 * KIB + 8 * input.len(),
+    codec_cbor: |input| 32 * KIB + 8 * input.len(),
     codec_postcard: |input| 32 * KIB + 8 * input.len(),
 };
 
@@ -136,10 +133,7 @@ static READERS: [Target; 11] = targets! {
 static NODES: [Target; 3] = targets! {
     operations: |input| 48 * KIB + 16 * input.len(),
     answers: |input| 48 * KIB + 16 * input.len(),
-    arrival: |input| match input.first().map(|which| which % 4) {
-        Some(1) => SERDE + 48 * KIB + 16 * input.len(),
-        _ => 48 * KIB + 16 * input.len(),
-    },
+    arrival: |input| 48 * KIB + 16 * input.len(),
 };
 
 /// Says which input it was, if it panics.

@@ -5,6 +5,8 @@ mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+#[cfg(all(feature = "cbor", feature = "postcard"))]
+use std::collections::HashMap;
 
 use bytes::{BufMut, BytesMut};
 use common::{encoded, frames};
@@ -123,6 +125,40 @@ fn s20_a_large_promise_costs_nothing() {
         assert_eq!(assembler.accept(chunk, 0), Ok(None));
     });
     assert!(rise < 80 * 1024, "{rise} bytes");
+}
+
+/// Holds itself in a list and in a map, so that there is a length at each level.
+#[cfg(all(feature = "cbor", feature = "postcard"))]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+struct Lists(Vec<Lists>);
+
+#[cfg(all(feature = "cbor", feature = "postcard"))]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+struct Maps(HashMap<u8, Maps>);
+
+#[cfg(all(feature = "cbor", feature = "postcard"))]
+#[test]
+fn s20_lengths_within_a_value_are_not_believed_at_any_depth() {
+    use volary_wire::{Cbor, Codec, Postcard};
+
+    const LEVELS: usize = 100;
+    // In CBOR a list of 2³¹ is in a list of as many, and so on; in postcard it must be said that there are no more elements
+    // than bytes, for which zeroes are behind.
+    let cbor = |head: &[u8]| [head, &[0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff]].concat();
+    let lists = cbor(&[0x9b]).repeat(LEVELS);
+    let maps = [cbor(&[0xbb]), vec![0]].concat().repeat(LEVELS);
+    let rise = peak(|| assert!(<Cbor as Codec<Lists>>::decode(lists.into()).is_err()));
+    assert!(rise < 256 * 1024, "{rise} bytes");
+    let rise = peak(|| assert!(<Cbor as Codec<Maps>>::decode(maps.into()).is_err()));
+    assert!(rise < 1024 * 1024, "{rise} bytes");
+    let lists = [[0x80, 0x08].repeat(LEVELS), vec![0x80; 2_000]].concat();
+    let maps = [0xff, 0xff, 0xff, 0x07, 0].repeat(LEVELS);
+    let rise = peak(|| assert!(<Postcard as Codec<Lists>>::decode(lists.into()).is_err()));
+    assert!(rise < 256 * 1024, "{rise} bytes");
+    let rise = peak(|| assert!(<Postcard as Codec<Maps>>::decode(maps.into()).is_err()));
+    assert!(rise < 1024 * 1024, "{rise} bytes");
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! CBOR.
 
 use bytes::{BufMut, Bytes, BytesMut};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Codec, CodecId, DecodeError, EncodeError, MAX_DEPTH};
+use super::{Codec, CodecId, DecodeError, EncodeError, MAX_DEPTH, depth};
 
 /// CBOR, for everything that serde serializes. Read to a depth of [`MAX_DEPTH`]; bytes behind the value are an error.
 ///
@@ -33,7 +33,7 @@ impl<T: Serialize + DeserializeOwned> Codec<T> for Cbor {
 
     fn decode(bytes: Bytes) -> Result<T, DecodeError> {
         let mut left = &bytes[..];
-        let value = ciborium::de::from_reader_with_recursion_limit(&mut left, MAX_DEPTH)
+        let Doubting(value) = ciborium::de::from_reader_with_recursion_limit(&mut left, MAX_DEPTH)
             .map_err(|error| DecodeError::new::<T>(CodecId::CBOR, error.to_string()))?;
         match left.len() {
             0 => Ok(value),
@@ -42,5 +42,14 @@ impl<T: Serialize + DeserializeOwned> Codec<T> for Cbor {
                 Err(DecodeError::new::<T>(CodecId::CBOR, cause))
             }
         }
+    }
+}
+
+/// A value whose lengths are not believed.
+struct Doubting<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Doubting<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        depth::read(from, depth::COUNTED_ELSEWHERE).map(Doubting)
     }
 }

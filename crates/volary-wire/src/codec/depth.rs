@@ -1,13 +1,24 @@
-//! A bound on how deep a value may be nested, for formats whose readers have none.
+//! A bound on how deep a value may be nested, for formats whose readers have none, and on how far lengths in it are believed.
 //!
 //! A type that holds itself is as deep as the sender likes, at a byte for each level; reading it takes stack for each,
 //! and a stack that is full ends the process. A type with derived traits holds itself through an option, a sequence, a map
 //! or an enum, so these are counted. All else is passed on as it is: who writes `Deserialize` by hand bounds it by hand.
+//!
+//! The length of a sequence or map is only a promise. serde sets aside up to a mebibyte for one, at each level of what is
+//! inside each other, so that a few bytes for each level would cost a hundred of them. It is told of a few elements only; for
+//! more, memory grows as they come.
 
 use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor};
+
+/// For formats whose readers count by themselves.
+#[cfg(feature = "cbor")]
+pub(super) const COUNTED_ELSEWHERE: usize = usize::MAX;
+
+/// How many elements are believed in before they have come.
+const BELIEVED: usize = 32;
 
 /// Reads a value that is nested at most `depth` levels deep.
 pub(super) fn read<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D, depth: usize) -> Result<T, D::Error> {
@@ -180,7 +191,7 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Bounded<A> {
 
     #[inline]
     fn size_hint(&self) -> Option<usize> {
-        self.inner.size_hint()
+        self.inner.size_hint().map(|told| told.min(BELIEVED))
     }
 }
 
@@ -201,7 +212,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Bounded<A> {
 
     #[inline]
     fn size_hint(&self) -> Option<usize> {
-        self.inner.size_hint()
+        self.inner.size_hint().map(|told| told.min(BELIEVED))
     }
 }
 

@@ -1,7 +1,7 @@
 //! How values become bytes. A codec is a type without values, chosen per message at compile time; its id travels in
 //! the frame, so that both sides notice when they do not mean the same.
 
-#[cfg(feature = "postcard")]
+#[cfg(any(feature = "cbor", feature = "postcard"))]
 mod depth;
 mod error;
 
