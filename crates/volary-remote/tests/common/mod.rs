@@ -12,6 +12,7 @@ pub mod journal;
 pub mod place;
 pub mod stranger;
 pub mod stubborn;
+pub mod tap;
 
 use std::future::IntoFuture;
 use std::sync::{Arc, Mutex};
