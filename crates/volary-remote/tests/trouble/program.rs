@@ -192,6 +192,16 @@ impl Child {
         self.memory().saturating_sub(self.memory_at_first)
     }
 
+    /// How many sockets it has open.
+    pub(crate) fn open_sockets(&self) -> usize {
+        let files = std::fs::read_dir(format!("/proc/{}/fd", self.process.id())).unwrap();
+        // One may be closed while it is looked at.
+        let targets = files.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
+        targets
+            .filter(|target| target.to_string_lossy().starts_with("socket:"))
+            .count()
+    }
+
     /// How many files and sockets it has open.
     pub(crate) fn open_files(&self) -> usize {
         std::fs::read_dir(format!("/proc/{}/fd", self.process.id()))
