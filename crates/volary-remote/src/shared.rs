@@ -1,5 +1,7 @@
 //! What all associations of a node share: the peers, the connections to them, and who may call.
 
+#[cfg(test)]
+mod crossing;
 mod ending;
 mod language;
 mod relief;

@@ -4,6 +4,7 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use common::place::{MS, Place, options, until};
@@ -135,8 +136,11 @@ fn r8_a_node_whose_actors_were_said_to_be_lost_does_not_speak_again_in_this_life
 
 #[test]
 fn r3_nothing_is_lost_when_both_call_at_once() {
+    static CROSSED: AtomicUsize = AtomicUsize::new(0);
     Sim::check(300, |sim| async move {
-        let (one, other) = (start(&sim, "one").await, start(&sim, "other").await);
+        let builder = || Remote::builder().options(options().lost_after(5_000 * MS));
+        let (one, here) = Place::tapped(&sim, "one", builder()).await;
+        let (other, there) = Place::tapped(&sim, "other", builder()).await;
         let (to_other, to_one): (ActorRef<Desk>, ActorRef<Desk>) = (one.far("other", "desk"), other.far("one", "desk"));
         sim.set_network(Link::default().latency(MS..=50 * MS));
         for number in 0..5 {
@@ -150,7 +154,18 @@ fn r3_nothing_is_lost_when_both_call_at_once() {
         })
         .await;
         assert_eq!((one.reading().confirmed, other.reading().confirmed), (5, 5));
+        // One call is taken on both sides, and nothing stays open of the other.
+        let open = || (sim.node("one").open_connections(), sim.node("other").open_connections());
+        until(&sim, "an end of the other", || open() == (1, 1)).await;
+        assert_eq!((one.reading().connections, other.reading().connections), (1, 1));
+        let calls = [here, there].map(|tap| tap.attempts().len());
+        CROSSED.fetch_add(usize::from(calls == [1, 1]), Relaxed);
     });
+    // A single run that is looked at again need not be such a one.
+    assert!(
+        CROSSED.load(Relaxed) > 0 || std::env::var_os("VOLARY_SEED").is_some(),
+        "calls never crossed"
+    );
 }
 
 #[test]

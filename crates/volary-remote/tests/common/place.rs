@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use volary::prelude::*;
 use volary_core::Address;
+use volary_remote::transport::Transport;
 use volary_remote::{PeerReading, Remote, RemoteBuilder, RemoteOptions};
 use volary_testkit::Sim;
 
+use super::tap::Tap;
 use super::{Desk, Log, desk};
 
 pub const MS: Duration = Duration::from_millis(1);
@@ -30,9 +32,20 @@ pub fn options() -> RemoteOptions {
 impl Place {
     /// Starts a node with a desk.
     pub async fn start(sim: &Sim, name: &str, builder: RemoteBuilder) -> Self {
-        let node = sim.node(name);
-        let system = node.start().await;
-        let builder = builder.kind::<Desk>().transport(node.transport());
+        Place::start_on(sim, name, builder, sim.node(name).transport()).await
+    }
+
+    /// The same, with somebody who listens to what it says.
+    pub async fn tapped(sim: &Sim, name: &str, builder: RemoteBuilder) -> (Self, Tap) {
+        let tap = Tap::on(sim.node(name).transport());
+        // Who listens must understand it.
+        let builder = builder.compressions([]);
+        (Place::start_on(sim, name, builder, tap.clone()).await, tap)
+    }
+
+    async fn start_on(sim: &Sim, name: &str, builder: RemoteBuilder, transport: impl Transport) -> Self {
+        let system = sim.node(name).start().await;
+        let builder = builder.kind::<Desk>().transport(transport);
         let remote = builder.start(&system, &format!("{name}:1")).await.unwrap();
         let log = Log::default();
         system.spawn(desk(&log)).named("desk").await.unwrap();
