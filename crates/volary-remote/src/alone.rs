@@ -155,6 +155,8 @@ struct Ends {
     reader: Option<Waker>,
     /// What was written here, and how much more is taken.
     heard: Vec<u8>,
+    /// With how many calls.
+    writes: usize,
     room: usize,
     writer: Option<Waker>,
     /// The halves that were let go.
@@ -214,6 +216,11 @@ impl Wire {
         std::iter::from_fn(|| decoder.next_frame().unwrap()).collect()
     }
 
+    /// With how many calls they were written.
+    pub(crate) fn writes(&self) -> usize {
+        self.0.lock().writes
+    }
+
     /// Takes so many bytes more.
     pub(crate) fn make_room(&self, room: usize) {
         let mut ends = self.0.lock();
@@ -248,15 +255,29 @@ impl AsyncRead for ReadHalf {
 
 impl AsyncWrite for WriteHalf {
     fn poll_write(self: Pin<&mut Self>, task: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_write_vectored(task, &[io::IoSlice::new(bytes)])
+    }
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        task: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
         let ends = &mut *self.0.0.lock();
         if ends.room == 0 {
             ends.writer = Some(task.waker().clone());
             return Poll::Pending;
         }
-        let count = bytes.len().min(ends.room);
+        let before = ends.heard.len();
+        let room = ends.room;
+        ends.heard
+            .extend(slices.iter().flat_map(|slice| slice.iter()).take(room));
+        let count = ends.heard.len() - before;
         ends.room -= count;
-        ends.heard.extend_from_slice(&bytes[..count]);
+        ends.writes += 1;
         Poll::Ready(Ok(count))
+    }
+    fn is_write_vectored(&self) -> bool {
+        true
     }
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))

@@ -171,7 +171,7 @@ mod tests {
 
     use super::*;
     use crate::alone::{Alone, Wire};
-    use crate::{Remote, Rights};
+    use crate::{Remote, RemoteOptions, Rights};
 
     fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
         future.poll(&mut Context::from_waker(Waker::noop()))
@@ -182,6 +182,34 @@ mod tests {
         let link = Link::start(&node.peer(), wire.greeting(7), Rights::all());
         (0..10).for_each(|nonce| link.write_in_order(&Frame::Heartbeat { nonce }));
         link
+    }
+
+    #[test]
+    fn r3_a_batch_of_many_parts_is_written_with_one_call() {
+        let node = Alone::start(Remote::builder().options(RemoteOptions::new().chunk_bytes(1_024)));
+        let link = link(&node, &Wire::new(0));
+        let wire = Wire::new(usize::MAX);
+        let pen = Pen::new(wire.write_half(), None);
+        link.write_first(&Frame::Heartbeat { nonce: 10 });
+        // Three pieces, each with a head of its own.
+        link.write(|outbound| outbound.answer(&[7; 3_000]));
+        let mut written = 0;
+        // First the heartbeats and two pieces, then the last one.
+        for (parts, writes) in [(6, 1), (2, 2)] {
+            assert!(matches!(
+                poll(pin!(write_batch(&link, &pen))),
+                Poll::Ready(Ok(Written::Batch))
+            ));
+            let batch = &pen.try_lock().unwrap().batch;
+            assert_eq!((batch.parts().count(), wire.writes()), (parts, writes));
+            written += batch.parts().map(<[u8]>::len).sum::<usize>();
+            assert_eq!(wire.heard(), written);
+        }
+        assert!(matches!(
+            poll(pin!(write_batch(&link, &pen))),
+            Poll::Ready(Ok(Written::Nothing))
+        ));
+        assert_eq!(wire.writes(), 2);
     }
 
     #[test]
