@@ -80,8 +80,6 @@ async fn r6_an_actor_is_started_on_another_node_with_its_options() {
     let props = Props::new()
         .supervision(Supervision::new().otherwise(Directive::Resume))
         .passivation(idle)
-        .mailbox(MailboxKind::Bounded(64))
-        .stash(3)
         .role("billing")
         .dependency(Prefix("good ".to_owned()));
     let spawn = one.remote.spawn::<Worker>(other.remote.node(), "worker");
