@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 
 use super::{Codec, CodecId, DecodeError, EncodeError};
 
-/// JSON, for everything that serde serializes. Read to a depth of [`MAX_DEPTH`](super::MAX_DEPTH), which is
-/// serde_json's own limit.
+/// JSON, for everything that serde serializes. Read to a depth of one less than [`MAX_DEPTH`](super::MAX_DEPTH), which
+/// is serde_json's own limit.
 ///
 /// Fields are found by name: a reader skips what it does not know, and needs `#[serde(default)]` or `Option` for what
 /// an older writer does not send.
