@@ -78,6 +78,13 @@ async fn ask(far: &ActorRef<Tally>, count: u64) {
     }
 }
 
+/// Asks, one after the other.
+async fn ask_alone(far: &ActorRef<Tally>, count: u64) {
+    for _ in 0..count {
+        far.ask(Sum).timeout(PATIENCE).await.unwrap();
+    }
+}
+
 async fn nodes() -> (Node, Node, ActorRef<Tally>) {
     let one = Node::start("one", builder().message::<Add>().message::<Sum>()).await;
     let other = Node::start("other", builder().kind::<Tally>()).await;
@@ -90,6 +97,7 @@ async fn nodes() -> (Node, Node, ActorRef<Tally>) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r3_steady_traffic_allocates_for_many_messages_at_a_time_and_once_for_an_ask() {
     const COUNT: u64 = 50_000;
+    const ALONE: u64 = COUNT / 10;
     let (one, other, far) = nodes().await;
     tell(&far, COUNT / 5).await;
     let before = MADE.load(Relaxed);
@@ -104,5 +112,12 @@ async fn r3_steady_traffic_allocates_for_many_messages_at_a_time_and_once_for_an
     let made = MADE.load(Relaxed) - before;
     // One where it is asked of the actor. Run by a worker it would be three, for the bell and its place; a few are.
     assert!(made < 2 * COUNT, "{made} for {COUNT} asks");
+
+    // Alone it takes no more: one where it is asked, and the pads of receipts. A second one for each would be too many.
+    ask_alone(&far, ALONE / 5).await;
+    let before = MADE.load(Relaxed);
+    ask_alone(&far, ALONE).await;
+    let made = MADE.load(Relaxed) - before;
+    assert!(made < ALONE * 3 / 2, "{made} for {ALONE} asks, one at a time");
     stop(one, other).await;
 }
