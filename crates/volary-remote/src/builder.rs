@@ -15,7 +15,7 @@ use crate::options::RemoteOptions;
 use crate::remote::Remote;
 use crate::shared::{Beginning, Shared};
 use crate::transport::{Tcp, Transport};
-use crate::trust::{PeerIdentity, Plaintext, Rights, RightsOf, Trust, is_loopback};
+use crate::trust::{ClusterProof, PeerIdentity, Plaintext, Rights, RightsOf, Trust, is_loopback};
 
 /// Starts remoting; see [`Remote::builder`].
 ///
@@ -45,6 +45,7 @@ pub struct RemoteBuilder {
     options: RemoteOptions,
     transport: Box<dyn Transport>,
     cluster: String,
+    cluster_proof: ClusterProof,
     host: Option<String>,
     beyond_loopback: bool,
     allowed: Option<BTreeSet<String>>,
@@ -61,6 +62,7 @@ impl RemoteBuilder {
             options: RemoteOptions::new(),
             transport: Box::new(Tcp::default()),
             cluster: String::new(),
+            cluster_proof: ClusterProof::Optional,
             host: None,
             beyond_loopback: false,
             allowed: None,
@@ -230,7 +232,9 @@ impl RemoteBuilder {
         self
     }
 
-    /// Only nodes that say the same name are spoken to.
+    /// Only nodes that say the same name are spoken to. One whose certificate is bound to clusters, by alternative names of
+    /// the form `volary://cluster/NAME`, must be bound to this one; one whose certificate is bound to none may say what it
+    /// likes, unless it is a [`certified_cluster`](Self::certified_cluster).
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
@@ -247,6 +251,23 @@ impl RemoteBuilder {
     pub fn cluster(mut self, name: impl Into<String>) -> Self {
         self.cluster = name.into();
         self
+    }
+
+    /// As [`cluster`](Self::cluster), and only nodes that have proved to be of it are spoken to: those whose certificate has
+    /// the alternative name `volary://cluster/NAME`. The certificate of this node needs it too, for others to speak with
+    /// it. In a name, what may not stand in a URI is `%` and the two hexadecimal digits of a byte.
+    ///
+    /// Without TLS, or another transport that says who the other side [is](crate::transport::Connection::identity), nobody
+    /// can prove anything, and nobody is spoken to.
+    ///
+    /// ```
+    /// # use volary_remote::Remote;
+    /// let builder = Remote::builder().certified_cluster("production"); // volary://cluster/production
+    /// # let _ = builder;
+    /// ```
+    pub fn certified_cluster(mut self, name: impl Into<String>) -> Self {
+        self.cluster_proof = ClusterProof::Required;
+        self.cluster(name)
     }
 
     /// The host by which others reach this node, if it is not the one that it listens at.
@@ -406,6 +427,7 @@ impl RemoteBuilder {
                 plaintext,
                 allowed: self.allowed,
                 rights: self.rights,
+                cluster_proof: self.cluster_proof,
             },
             compressions: self.compressions,
             spawnables: self.spawnables,

@@ -47,8 +47,8 @@ pub use trust::{PeerIdentity, Right, Rights};
 #[cfg(feature = "tls")]
 #[doc(hidden)]
 pub mod __private {
-    /// The names in a certificate, as they are read once it was verified.
-    pub fn certificate_names(certificate: &[u8]) -> Vec<String> {
-        crate::transport::names_of(certificate)
+    /// Whose certificate it is, as it is read once it was verified.
+    pub fn certificate_identity(certificate: &[u8]) -> crate::transport::Identity {
+        crate::transport::identity_of(certificate)
     }
 }

@@ -6,7 +6,12 @@
 )]
 
 #[path = "common/authority.rs"]
-#[allow(unreachable_pub, missing_docs, reason = "in tests only")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    missing_docs,
+    reason = "each file uses its part, in tests only"
+)]
 mod authority;
 mod common;
 

@@ -87,6 +87,11 @@ pub(crate) async fn greet(
     dialled: &str,
     called: &Called,
 ) -> Result<Greeting, Ungreeted> {
+    // Before anything is said to it.
+    let of_cluster = shared
+        .trust
+        .is_of_cluster(connection.identity.as_ref(), &shared.cluster);
+    of_cluster.map_err(Ungreeted::WeRefused)?;
     let offered = shared.compressions(dialled);
     let hello = Frame::Hello(Hello {
         versions: VERSIONS,
@@ -162,6 +167,13 @@ pub(crate) async fn accept(
         .and_then(|()| {
             let forbidden = |text| (RefuseReason::Forbidden, text);
             is_itself(connection.identity.as_ref(), hello.node.as_str()).map_err(forbidden)
+        })
+        .and_then(|()| {
+            let of_another = |text| (RefuseReason::Cluster, text);
+            let of_cluster = shared
+                .trust
+                .is_of_cluster(connection.identity.as_ref(), &shared.cluster);
+            of_cluster.map_err(of_another)
         })
         .and_then(|()| admit(hello.node.as_str(), hello.incarnation));
     if let Err((reason, text)) = verdict {

@@ -13,6 +13,7 @@ use std::net::IpAddr;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     names: Vec<String>,
+    clusters: Vec<String>,
 }
 
 impl Identity {
@@ -25,10 +26,45 @@ impl Identity {
     pub fn new<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
         Identity {
             names: names.into_iter().map(Into::into).collect(),
+            clusters: Vec::new(),
         }
     }
 
-    /// All of them.
+    /// Bound to these clusters: nodes of others do not speak with it. Without any it is bound to none, and nodes that want
+    /// that [certified](crate::RemoteBuilder::certified_cluster) do not speak with it.
+    ///
+    /// ```
+    /// # use volary_remote::transport::Identity;
+    /// let identity = Identity::new(["bank-0.internal"]).of_clusters(["production"]);
+    /// assert!(identity.is_of("production") && !identity.is_of("staging"));
+    /// ```
+    #[must_use]
+    pub fn of_clusters<N: Into<String>>(mut self, clusters: impl IntoIterator<Item = N>) -> Self {
+        self.clusters.extend(clusters.into_iter().map(Into::into));
+        self
+    }
+
+    /// The clusters that it is bound to. In a certificate they are alternative names of the subject too, of the form
+    /// `volary://cluster/NAME`.
+    ///
+    /// ```
+    /// # use volary_remote::transport::Identity;
+    /// assert!(Identity::new(["db-1"]).clusters().is_empty());
+    /// ```
+    #[must_use]
+    pub fn clusters(&self) -> &[String] {
+        &self.clusters
+    }
+
+    /// Whether this cluster is among them, letter for letter.
+    ///
+    /// See [`of_clusters`](Self::of_clusters) for an example.
+    #[must_use]
+    pub fn is_of(&self, cluster: &str) -> bool {
+        self.clusters.iter().any(|one| one == cluster)
+    }
+
+    /// All of them, without those of [clusters](Self::clusters).
     ///
     /// ```
     /// # use volary_remote::transport::Identity;

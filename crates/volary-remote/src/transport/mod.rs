@@ -22,7 +22,7 @@ pub(crate) use identity::host_of;
 pub use memory::Memory;
 pub use tcp::Tcp;
 #[cfg(feature = "tls")]
-pub(crate) use tls::names_of;
+pub(crate) use tls::identity_of;
 #[cfg(feature = "tls")]
 pub use tls::{CertificateError, CertificateSource, Tls, TlsError};
 
@@ -58,7 +58,8 @@ pub struct Connection {
     pub writer: Box<dyn AsyncWrite + Send + Unpin>,
     /// Who is there, as far as the transport knows; for logs.
     pub from: String,
-    /// Who is there for certain, if the transport verifies that. The host of the node must be among the names then.
+    /// Who is there for certain, if the transport verifies that. The host of the node must be among the names then, and the
+    /// cluster among those that it is bound to, if it is to any.
     pub identity: Option<Identity>,
 }
 

@@ -25,14 +25,48 @@ pub(crate) enum Plaintext {
     Anywhere,
 }
 
+/// Whether nodes must have proved which cluster they are of. If they have, it must be this one in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClusterProof {
+    Optional,
+    Required,
+}
+
 pub(crate) struct Trust {
     pub(crate) plaintext: Plaintext,
     /// Hosts and nodes; all if there is no list.
     pub(crate) allowed: Option<BTreeSet<String>>,
     pub(crate) rights: Option<RightsOf>,
+    pub(crate) cluster_proof: ClusterProof,
 }
 
 impl Trust {
+    /// Whether the other side may be of this cluster, by what was verified.
+    pub(crate) fn is_of_cluster(&self, verified: Option<&Identity>, cluster: &str) -> Result<(), String> {
+        let clusters = verified.map_or(&[][..], Identity::clusters);
+        match (clusters, self.cluster_proof) {
+            ([], ClusterProof::Optional) => Ok(()),
+            ([], ClusterProof::Required) if verified.is_none() => Err(format!(
+                "it shows no certificate, and only those of the cluster {cluster:?} are taken"
+            )),
+            ([], ClusterProof::Required) => Err(format!(
+                "the certificate names no cluster, and only those of {cluster:?} are taken"
+            )),
+            (bound, _) if bound.iter().any(|one| one == cluster) => Ok(()),
+            (bound, _) => {
+                let bound: Vec<String> = bound.iter().map(|one| format!("{one:?}")).collect();
+                let here = match cluster {
+                    "" => "and this node is of none".to_owned(),
+                    cluster => format!("not for {cluster:?}"),
+                };
+                Err(format!(
+                    "the certificate is for the cluster {}, {here}",
+                    bound.join(" or ")
+                ))
+            }
+        }
+    }
+
     /// Whether this node may connect, and be connected to.
     pub(crate) fn allows(&self, node: &str) -> bool {
         self.allowed

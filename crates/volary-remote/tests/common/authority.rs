@@ -1,6 +1,6 @@
 //! Certificates for tests.
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, SanType, date_time_ymd};
 use volary_remote::transport::CertificateSource;
 
 /// Signs certificates.
@@ -26,7 +26,10 @@ impl Authority {
 
     /// Certificate and key.
     pub fn sign(&self, host: &str, valid: Valid) -> (String, String) {
-        let mut params = CertificateParams::new(vec![host.to_owned()]).unwrap();
+        self.sign_with(CertificateParams::new(vec![host.to_owned()]).unwrap(), valid)
+    }
+
+    fn sign_with(&self, mut params: CertificateParams, valid: Valid) -> (String, String) {
         let (from, to) = match valid {
             Valid::Now => (2020, 4000),
             Valid::Once => (2000, 2001),
@@ -41,6 +44,17 @@ impl Authority {
     /// A certificate for this host, and trust in this authority.
     pub fn source(&self, host: &str) -> CertificateSource {
         self.source_when(host, Valid::Now)
+    }
+
+    /// The same, bound to these clusters.
+    pub fn source_of(&self, host: &str, clusters: &[&str]) -> CertificateSource {
+        let mut params = CertificateParams::new(vec![host.to_owned()]).unwrap();
+        for cluster in clusters {
+            let uri = format!("volary://cluster/{cluster}");
+            params.subject_alt_names.push(SanType::URI(uri.try_into().unwrap()));
+        }
+        let (chain, key) = self.sign_with(params, Valid::Now);
+        CertificateSource::pem(chain, key, self.pem())
     }
 
     pub fn source_when(&self, host: &str, valid: Valid) -> CertificateSource {

@@ -2,7 +2,7 @@
 //!
 //! Whoever calls verifies that the node called has a certificate for the host that was dialled; whoever is called wants
 //! a certificate of the caller, and the handshake of remoting then compares its names with the node that the caller
-//! says it is. Sessions are not resumed: each connection is verified with the certificates of its time.
+//! says it is. Both compare the clusters in it with their own. Sessions are not resumed: each connection is verified with the certificates of its time.
 
 mod certificates;
 mod clock;
@@ -21,7 +21,7 @@ use volary_core::ActorSystem;
 
 pub use certificates::{CertificateError, CertificateSource};
 pub use error::TlsError;
-pub(crate) use names::of as names_of;
+pub(crate) use names::of as identity_of;
 
 use super::{BoxFuture, Connection, Identity, Listener, Tcp, Transport, host_of};
 use certificates::Configured;
@@ -212,8 +212,8 @@ impl Transport for Tls {
 
 /// Never absent: someone without a certificate is someone without a name.
 fn identity(chain: Option<&[CertificateDer<'_>]>) -> Identity {
-    let names = chain.and_then(<[_]>::first).map(|own| names_of(own));
-    Identity::new(names.unwrap_or_default())
+    let own = chain.and_then(<[_]>::first).map(|own| identity_of(own));
+    own.unwrap_or_else(|| Identity::new([""; 0]))
 }
 
 fn connection<S>(stream: S, from: String, host: &str, identity: Identity) -> Connection
