@@ -221,6 +221,11 @@ impl Wire {
         self.0.lock().writes
     }
 
+    /// What was written behind so many bytes.
+    pub(crate) fn heard_from(&self, start: usize) -> Vec<u8> {
+        self.0.lock().heard[start..].to_vec()
+    }
+
     /// Takes so many bytes more.
     pub(crate) fn make_room(&self, room: usize) {
         let mut ends = self.0.lock();

@@ -145,6 +145,8 @@ impl Known {
             .map(|(address, stand_in)| (address.clone(), stand_in.id()))
             .collect();
         if unused.is_empty() && self.ended.is_empty() {
+            // Or the next one, and each after it, would have all of them looked at again.
+            self.crowd = 2 * self.by_address.len();
             return Vec::new();
         }
         let receivers = receivers();
@@ -157,5 +159,46 @@ impl Known {
 
     pub(crate) fn len(&self) -> usize {
         self.by_address.len() + self.ended.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::{Deserialize, Serialize};
+    use volary::prelude::*;
+
+    use super::*;
+    use crate::Remote;
+    use crate::alone::{Alone, PEER};
+
+    struct Desk;
+
+    #[actor(kind = "test.Desk", remote(Note))]
+    impl Desk {
+        #[message(remote = "test.Note", codec = postcard, derive(Serialize, Deserialize))]
+        fn note(&mut self) {}
+    }
+
+    #[test]
+    fn r3_a_crowd_that_is_in_use_is_not_looked_through_for_each_newcomer() {
+        let node = Alone::start(Remote::builder().kind::<Desk>());
+        let far = |n: usize| -> ActorRef<Desk> {
+            let address = format!("volary://stranger@{PEER}/user/desk-{n}");
+            node.remote.actor(&address.parse().unwrap()).unwrap()
+        };
+        let all: Vec<ActorRef<Desk>> = (0..=CROWD).map(far).collect();
+        let peer = node.peer();
+        assert_eq!(
+            peer.known.lock().crowd,
+            2 * (CROWD + 1),
+            "until there are twice as many"
+        );
+        drop(all);
+        let more: Vec<ActorRef<Desk>> = (CROWD..=2 * CROWD + 3).map(far).collect();
+        assert_eq!(
+            peer.known.lock().len(),
+            more.len(),
+            "those that nobody refers to are let go"
+        );
     }
 }

@@ -15,7 +15,7 @@ use volary_wire::native::{Frame, FrameKind, FrameWriter, Head, Intern, InternSpa
 
 use super::ledger::Sent;
 use super::lost::Lost;
-use super::names::{ADDRESS, Called, TYPE};
+use super::names::{ADDRESS, Called, Hands, TYPE};
 use super::outbound::{Asked, Outbound, put};
 use crate::options::Overflow;
 
@@ -160,7 +160,7 @@ impl Outbound {
                 Some(number) => Some(NameRef::Id(number)),
                 None => {
                     sender_text = shipment.sender.and_then(|address| address());
-                    sender_text.as_deref().map(|text| self.sender(id, text))
+                    sender_text.as_deref().map(|text| self.sender(id, text, &receiver))
                 }
             },
         };
@@ -190,10 +190,11 @@ impl Outbound {
             return NameRef::Text(shipment.address);
         }
         let kept = shipment.number.load(Relaxed);
-        if kept >> 32 == self.epoch {
+        if kept >> 32 == self.epoch && self.names.is_called(shipment.receiver, kept as u32) {
             return NameRef::Id(kept as u32);
         }
-        match self.names.receiver(shipment.address) {
+        let hands = self.hands(0);
+        match self.names.receiver(shipment.receiver, shipment.address, hands) {
             Called::From(number) => {
                 self.define(ADDRESS, number, shipment.address);
                 shipment.number.store(self.epoch << 32 | u64::from(number), Relaxed);
@@ -217,16 +218,29 @@ impl Outbound {
         }
     }
 
-    fn sender<'a>(&mut self, id: ActorId, address: &'a str) -> NameRef<'a> {
+    fn sender<'a>(&mut self, id: ActorId, address: &'a str, receiver: &NameRef<'_>) -> NameRef<'a> {
         if !self.connected {
             return NameRef::Text(address);
         }
-        match self.names.sender(id, address) {
+        let hands = match receiver {
+            NameRef::Id(number) => self.hands(*number),
+            NameRef::Text(_) => self.hands(0),
+        };
+        match self.names.sender(id, address, hands) {
             Called::From(number) => {
                 self.define(ADDRESS, number, address);
                 NameRef::Id(number)
             }
             _ => NameRef::Text(address),
+        }
+    }
+
+    /// What waits in pieces, or behind them, leaves later than what is written now, and uses the numbers of its time.
+    fn hands(&self, but: u32) -> Hands {
+        if self.large.is_empty() {
+            Hands::Open { but }
+        } else {
+            Hands::Tied
         }
     }
 
