@@ -12,6 +12,7 @@ use crate::compression::Compression;
 use crate::error::RemoteStartError;
 use crate::operations::{Argument, Spawnables};
 use crate::options::RemoteOptions;
+use crate::propagator::Propagator;
 use crate::remote::Remote;
 use crate::shared::{Beginning, Shared};
 use crate::transport::{Tcp, Transport};
@@ -51,6 +52,7 @@ pub struct RemoteBuilder {
     allowed: Option<BTreeSet<String>>,
     rights: Option<RightsOf>,
     compressions: Option<Vec<Compression>>,
+    propagators: Vec<Box<dyn Propagator>>,
 }
 
 impl RemoteBuilder {
@@ -68,6 +70,7 @@ impl RemoteBuilder {
             allowed: None,
             rights: None,
             compressions: None,
+            propagators: Vec::new(),
         }
     }
 
@@ -362,6 +365,15 @@ impl RemoteBuilder {
         self
     }
 
+    /// Takes context of your own across nodes, beside headers and traces, which go by themselves. Without any, messages pay
+    /// nothing for it.
+    ///
+    /// See [`Propagator`] for an example.
+    pub fn propagator(mut self, propagator: impl Propagator) -> Self {
+        self.propagators.push(Box::new(propagator));
+        self
+    }
+
     /// Listens at `host:port`, and connects the system with others.
     ///
     /// ```
@@ -431,6 +443,7 @@ impl RemoteBuilder {
             },
             compressions: self.compressions,
             spawnables: self.spawnables,
+            propagators: self.propagators,
         };
         Shared::begin(beginning, listener).map(Remote::new)
     }

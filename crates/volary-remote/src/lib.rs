@@ -25,6 +25,7 @@ mod operations;
 mod options;
 mod outlet;
 mod peer;
+mod propagator;
 mod remote;
 mod shared;
 pub mod transport;
@@ -39,6 +40,7 @@ pub use operations::{
 };
 pub use options::{Overflow, RemoteOptions};
 pub use peer::PeerReading;
+pub use propagator::Propagator;
 pub use remote::Remote;
 pub use transport_actor::{Connect, Peers, RemoteEnvelope, SendRemote, TransportActor, Undelivered};
 pub use trust::{PeerIdentity, Right, Rights};

@@ -14,6 +14,7 @@ use volary_wire::native::{Frame, Metadata, Name, Operation, TraceContext, Watch}
 
 use crate::operations::{OperationName, actor_request};
 use crate::peer::{Lost, Peer, Shipment, Shipped, Way};
+use crate::shared::Language;
 
 pub(crate) struct PeerOutlet {
     way: Arc<Way>,
@@ -135,7 +136,7 @@ impl Outlet for PeerOutlet {
             place: self.place,
             number: &self.number,
             sender: Some(&|| sender.and_then(|id| language.address_of(id))),
-            metadata: metadata(parcel),
+            metadata: metadata(parcel, language)?,
         };
         if way.crowded.load(Relaxed) {
             way.outbound_soon().would_refuse()?;
@@ -203,10 +204,19 @@ pub(crate) fn unwatch_frame(address: &str) -> Frame {
 }
 
 /// What goes beside a message, if anything.
-fn metadata(parcel: &Parcel<'_>) -> Option<Metadata> {
-    let baggage = parcel.baggage();
+fn metadata(parcel: &Parcel<'_>, language: &Language) -> Result<Option<Metadata>, Undeliverable> {
+    let injected;
+    let mut baggage = parcel.baggage();
+    if !language.propagators.is_empty() {
+        injected = language.inject(baggage).map_err(|error| {
+            let message = parcel.type_name();
+            tracing::error!(message, %error, "the context of a message cannot be sent to another node");
+            Undeliverable::NoContext
+        })?;
+        baggage = &injected;
+    }
     if parcel.time_left().is_none() && baggage.is_empty() {
-        return None;
+        return Ok(None);
     }
     let mut metadata = Metadata::builder();
     if let Some(left) = parcel.time_left() {
@@ -222,5 +232,5 @@ fn metadata(parcel: &Parcel<'_>) -> Option<Metadata> {
     for (name, value) in baggage.headers().iter() {
         metadata = metadata.header(name, value);
     }
-    Some(metadata.build())
+    Ok(Some(metadata.build()))
 }

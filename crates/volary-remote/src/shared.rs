@@ -28,6 +28,7 @@ use crate::link::{self, Caller, Closing, Greeting, Link};
 use crate::operations::{Spawnables, Waiting};
 use crate::options::RemoteOptions;
 use crate::peer::{Peer, PeerReading};
+use crate::propagator::Propagator;
 use crate::transport::{Connection, Listener, Transport, host_of};
 use crate::trust::{PeerIdentity, Trust, is_loopback};
 
@@ -82,6 +83,7 @@ pub(crate) struct Beginning {
     pub(crate) trust: Trust,
     pub(crate) compressions: Option<Vec<Compression>>,
     pub(crate) spawnables: Spawnables,
+    pub(crate) propagators: Vec<Box<dyn Propagator>>,
 }
 
 impl Shared {
@@ -94,6 +96,7 @@ impl Shared {
                 registry: with.registry,
                 resolver: Arc::new(system.clone()),
                 system: with.system,
+                propagators: with.propagators,
             }),
             options: with.options,
             transport: with.transport,

@@ -149,13 +149,17 @@ struct Inbound {
     arrived: Cell<Option<Moment>>,
     /// How many inboxes there may be before it is looked for those that are of no use.
     most_inboxes: Cell<usize>,
+    /// Somebody looks at what arrives, so that nothing goes the short way.
+    is_looked_at: bool,
 }
 
 impl Inbound {
     fn new(link: Arc<Link>, decoder: FrameDecoder) -> Self {
         let limits = link.peer.shared.options.limits();
+        let is_looked_at = !link.peer.shared.propagators.is_empty();
         Inbound {
             link,
+            is_looked_at,
             decoder,
             assembler: Assembler::new(limits.clone()),
             addresses: InternTable::new(InternSpace::Address, &limits),

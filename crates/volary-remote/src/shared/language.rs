@@ -8,11 +8,14 @@ use volary_core::{ActorId, ActorSystem, Address, Resolver};
 use volary_wire::Registry;
 
 use super::Shared;
+use crate::propagator::Propagator;
 
 pub(crate) struct Language {
     pub(crate) system: ActorSystem,
     pub(crate) registry: Registry,
     pub(crate) resolver: Arc<dyn Resolver>,
+    /// Context of the user's own; mostly none.
+    pub(crate) propagators: Vec<Box<dyn Propagator>>,
 }
 
 impl Language {

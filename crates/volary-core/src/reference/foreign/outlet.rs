@@ -129,6 +129,8 @@ pub enum Undeliverable {
     Unwritable,
     /// It is longer than the node there takes.
     TooLarge,
+    /// What is to travel along with it cannot be written.
+    NoContext,
 }
 
 impl Undeliverable {
@@ -145,6 +147,7 @@ impl Undeliverable {
             Undeliverable::Unsendable => "it is not registered with the remoting",
             Undeliverable::Unwritable => "its codec cannot write it",
             Undeliverable::TooLarge => "it is too large for that node",
+            Undeliverable::NoContext => "what is to travel along cannot be written",
         }
     }
 
@@ -153,7 +156,10 @@ impl Undeliverable {
         match self {
             Undeliverable::Gone => Refusal::Closed,
             Undeliverable::Full => Refusal::Full,
-            Undeliverable::Unsendable | Undeliverable::Unwritable | Undeliverable::TooLarge => {
+            Undeliverable::Unsendable
+            | Undeliverable::Unwritable
+            | Undeliverable::TooLarge
+            | Undeliverable::NoContext => {
                 // The others need none, and one who was refused before may still be asked for it.
                 Host::with(|host| host.set_refusal(self.why()));
                 Refusal::Unsendable

@@ -67,7 +67,8 @@ impl Inbound {
 
     /// Receiver, way and sender of a message, if everything is as it was with the last one between the two.
     fn by_heart(&self, told: &Told) -> Option<(Ref<'_, Receiver>, Route, Option<ActorId>)> {
-        if told.sequence == 0 || told.sequence > LAST_NUMBER || !self.link.rights.allows(Right::Tell) {
+        let is_in_order = told.sequence != 0 && told.sequence <= LAST_NUMBER && self.link.rights.allows(Right::Tell);
+        if self.is_looked_at || !is_in_order {
             return None;
         }
         let (_, place) = self.addresses.get(told.receiver)?;
@@ -200,13 +201,17 @@ impl Inbound {
         let link = &*self.link;
         let shared = &link.peer.shared;
         let route = self.route(&envelope.type_name, receiver)?;
+        let mut baggage = envelope.metadata.as_ref().and_then(baggage);
+        if !shared.propagators.is_empty() {
+            let refused = |why| Undelivered::Not(Outcome::REFUSED, why);
+            baggage = shared.extract(baggage).map_err(refused)?;
+        }
         let Some(receipt) = receiver.admit(envelope.sequence, envelope.payload.len(), correlation.is_some()) else {
             return Err(Undelivered::Busy);
         };
         if correlation.is_some() && !link.answers.begin(shared.options.window) {
             return Err(Undelivered::Busy);
         }
-        let baggage = envelope.metadata.as_ref().and_then(baggage);
         let sender = envelope.sender.as_ref().and_then(|name| self.sender(name));
         let mut arrival = Arrival::new(&shared.system).receipt(receipt).from(sender);
         if let Some(baggage) = &baggage {
