@@ -327,8 +327,8 @@ impl RemoteBuilder {
     /// What each peer may do here; asked once for each connection. What a peer has no right to is refused, answered
     /// and counted, and a closure that panics gives none.
     ///
-    /// Without this, nodes of the cluster have all rights if connections are encrypted or stay on loopback, and may
-    /// neither control nor spawn actors if they are [plaintext beyond it](Self::plaintext_beyond_loopback). What can be
+    /// Without this, nodes of the cluster have all rights but to [relay](crate::Right::Relay) if connections are encrypted or stay
+    /// on loopback, and may neither control nor spawn actors if they are [plaintext beyond it](Self::plaintext_beyond_loopback). What can be
     /// started is bounded by what is [`spawnable`](Self::spawnable).
     ///
     /// Without encryption a peer can say that it is another: then this keeps order, but nobody out.

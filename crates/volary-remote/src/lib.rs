@@ -42,7 +42,10 @@ pub use options::{Overflow, RemoteOptions};
 pub use peer::PeerReading;
 pub use propagator::Propagator;
 pub use remote::Remote;
-pub use transport_actor::{Connect, Peers, RemoteEnvelope, SendRemote, TransportActor, Undelivered};
+pub use transport_actor::{
+    AskRemote, Connect, InboundMessage, Peers, RemoteAnswer, RemoteDeadLetter, RemoteEnvelope, SendRemote,
+    TransportActor, Undelivered,
+};
 pub use trust::{PeerIdentity, Right, Rights};
 
 /// What the fuzz targets need and users do not.

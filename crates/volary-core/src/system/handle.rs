@@ -399,6 +399,21 @@ impl ActorSystem {
         self.core.directory.get(id.raw()).map(|cell| cell.path())
     }
 
+    /// The address of a live actor, from its id, as that of a [sender](crate::Context::sender). One that lives elsewhere has its
+    /// node in it.
+    ///
+    /// ```
+    /// # use volary_core::{Actor, Context};
+    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
+    /// let sender = ctx.sender().and_then(|id| ctx.system().address_of(id));
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn address_of(&self, id: ActorId) -> Option<Address> {
+        let cell = self.core.directory.get(id.raw())?;
+        Some(self.core.address_of(&cell))
+    }
+
     /// All live actors below `/user`, in no particular order.
     ///
     /// ```

@@ -21,6 +21,7 @@ use super::until::{Closing, give_way};
 use crate::compression::Stretch;
 use crate::operations::{forbid, heard, serve};
 use crate::peer::Inflow;
+use crate::transport_actor::InboundMessage;
 use crate::trust::Right;
 use deliver::Receiver;
 
@@ -151,15 +152,17 @@ struct Inbound {
     most_inboxes: Cell<usize>,
     /// Somebody looks at what arrives, so that nothing goes the short way.
     is_looked_at: bool,
+    /// Somebody wants to hear of each message that arrives.
+    is_published: bool,
 }
 
 impl Inbound {
     fn new(link: Arc<Link>, decoder: FrameDecoder) -> Self {
         let limits = link.peer.shared.options.limits();
-        let is_looked_at = !link.peer.shared.propagators.is_empty();
         Inbound {
             link,
-            is_looked_at,
+            is_looked_at: false,
+            is_published: false,
             decoder,
             assembler: Assembler::new(limits.clone()),
             addresses: InternTable::new(InternSpace::Address, &limits),
@@ -183,6 +186,9 @@ impl Inbound {
         if self.link.leaving.lock().settled.runs() > MOST_RUNS {
             return Err("it leaves gaps in the numbers of its messages".to_owned());
         }
+        let shared = &peer.shared;
+        self.is_published = shared.system.events().has_subscribers::<InboundMessage>();
+        self.is_looked_at = self.is_published || !shared.propagators.is_empty();
         let handled = Resolving::within(&peer.shared.resolver, || self.handle_all());
         self.pass_on_asked();
         if matches!(handled, Ok(Handled::Some)) {
@@ -290,7 +296,10 @@ impl Inbound {
     /// The stand-in of a sender.
     fn sender(&self, name: &Name) -> Option<ActorId> {
         let peer = &self.link.peer;
-        let stand_in = |address: &Address| Some(peer.shared.stand_in_of_peer(peer, address)?.id());
+        let stand_in = |address: &Address| match peer.shared.stand_in_of_peer(peer, address) {
+            Some(stand_in) => Some(stand_in.id()),
+            None => self.relayed(address),
+        };
         match name {
             Name::Text(text) => stand_in(&text.as_str().parse().ok()?),
             Name::Id(id) => {
@@ -301,6 +310,17 @@ impl Inbound {
                 place.sender.get()
             }
         }
+    }
+
+    /// A sender that the peer says is of another node, or of this one, if it may.
+    #[cold]
+    fn relayed(&self, address: &Address) -> Option<ActorId> {
+        let peer = &self.link.peer;
+        let is_of_another = address.node().is_some_and(|node| node.to_string() != peer.node);
+        let may = is_of_another && self.link.rights.allows(Right::Relay);
+        may.then(|| peer.shared.system.find(address))
+            .flatten()
+            .map(|sender| sender.id())
     }
 
     fn address(&self, name: &Name) -> Option<Address> {

@@ -49,6 +49,7 @@ use crate::event::PeerEvent;
 use crate::link::{Trials, UNIT};
 use crate::outlet::PeerOutlet;
 use crate::shared::Shared;
+use crate::transport_actor::RemoteDeadLetter;
 
 pub(crate) struct Peer {
     pub(crate) shared: Arc<Shared>,
@@ -377,6 +378,15 @@ impl Peer {
             let stand_in = self.known.lock().by_id(lost.receiver);
             if let Some(stand_in) = stand_in {
                 stand_in.dead_letter(lost.sender, lost.reason, lost.type_name);
+                let events = self.shared.system.events();
+                if events.has_subscribers::<RemoteDeadLetter>() {
+                    events.publish(RemoteDeadLetter {
+                        target: stand_in.address(),
+                        sender: lost.sender.and_then(|id| self.shared.outside_address_of(id)),
+                        message: lost.type_name.to_owned(),
+                        reason: lost.reason,
+                    });
+                }
             }
             let error = lost.error(&self.node, why);
             if let Some(reply) = lost.reply {

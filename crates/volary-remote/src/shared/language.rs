@@ -19,12 +19,15 @@ pub(crate) struct Language {
 }
 
 impl Language {
-    /// The address of a local actor, as others know it.
+    /// The address of an actor, as others know it: of one that lives elsewhere, where it lives.
+    pub(crate) fn outside_address_of(&self, id: ActorId) -> Option<Address> {
+        let address = self.system.address_of(id)?;
+        Some(self.resolver.outside_address(&address))
+    }
+
+    /// The same as text.
     pub(crate) fn address_of(&self, id: ActorId) -> Option<String> {
-        let path = self.system.path_of(id)?;
-        let address = Address::local(self.system.name(), path).ok()?;
-        let address = self.resolver.outside_address(&address.with_uid(id.uid()));
-        Some(address.to_string())
+        Some(self.outside_address_of(id)?.to_string())
     }
 }
 

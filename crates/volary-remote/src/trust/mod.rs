@@ -86,9 +86,11 @@ impl Trust {
 
     pub(crate) fn rights(&self, peer: &PeerIdentity) -> Rights {
         let Some(rights) = &self.rights else {
+            // Each speaks for itself, unless that is asked for.
+            let own = Rights::all().without(Right::Relay);
             return match self.plaintext {
-                Plaintext::Never | Plaintext::OnLoopback => Rights::all(),
-                Plaintext::Anywhere => Rights::all().without(Right::Control).without(Right::Spawn),
+                Plaintext::Never | Plaintext::OnLoopback => own,
+                Plaintext::Anywhere => own.without(Right::Control).without(Right::Spawn),
             };
         };
         catch_unwind(AssertUnwindSafe(|| rights(peer))).unwrap_or_else(|panic| {

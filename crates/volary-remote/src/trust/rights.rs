@@ -21,10 +21,20 @@ pub enum Right {
     Control,
     /// Start actors of the kinds that are [spawnable](crate::RemoteBuilder::spawnable).
     Spawn,
+    /// Say that messages are from actors of other nodes, and not only its own: for bridges. Without it, they arrive as from
+    /// outside of any actor.
+    Relay,
 }
 
 impl Right {
-    const ALL: [Right; 5] = [Right::Tell, Right::Watch, Right::Inspect, Right::Control, Right::Spawn];
+    const ALL: [Right; 6] = [
+        Right::Tell,
+        Right::Watch,
+        Right::Inspect,
+        Right::Control,
+        Right::Spawn,
+        Right::Relay,
+    ];
 
     /// As another node says it; none if that knows rights which this one does not.
     pub(crate) fn named(name: &str) -> Option<Self> {
@@ -38,6 +48,7 @@ impl Right {
             Right::Inspect => "inspect",
             Right::Control => "control",
             Right::Spawn => "spawn",
+            Right::Relay => "relay",
         }
     }
 
@@ -73,7 +84,7 @@ impl Rights {
     /// assert!(Rights::all().allows(Right::Spawn));
     /// ```
     pub const fn all() -> Self {
-        Rights::none().tell().watch().inspect().control().spawn()
+        Rights::none().tell().watch().inspect().control().spawn().relay()
     }
 
     /// Nothing. Such a peer can be sent to, and answers; no more.
@@ -134,6 +145,16 @@ impl Rights {
     /// ```
     pub const fn spawn(self) -> Self {
         self.and(Right::Spawn)
+    }
+
+    /// Also to pass on messages in the name of actors of other nodes.
+    ///
+    /// ```
+    /// # use volary_remote::{Right, Rights};
+    /// assert!(Rights::none().relay().allows(Right::Relay));
+    /// ```
+    pub const fn relay(self) -> Self {
+        self.and(Right::Relay)
     }
 
     /// One less.

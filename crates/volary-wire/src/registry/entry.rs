@@ -3,11 +3,12 @@
 use std::any::{Any, type_name};
 use std::borrow::Cow;
 use std::fmt;
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use volary_core::{AnyRef, Fault, Message, RemoteError, foreign};
+use volary_core::{ActorRef, AnyRef, Fault, Message, RemoteError, Takes, foreign};
 
-use super::route::{Rejected, decode, decode_answer, told};
+use super::route::{AskFn, PendingReply, Rejected, decode, decode_answer, pose, told};
 use super::{DeliverError, SendEncodeError};
 use crate::codec::{Codec, CodecId, DecodeError, EncodeError};
 use crate::contain::contain;
@@ -38,6 +39,7 @@ pub struct MessageEntry {
     decode: fn(Rejected, CodecId, Bytes, &mut dyn Any) -> Result<(), DecodeError>,
     answer: fn(&MessageEntry, foreign::PendingReply, Outcome, &str),
     tell: fn(&AnyRef, Bytes) -> Result<(), DeliverError>,
+    ask: AskFn,
 }
 
 /// How an ask of another node ended, as far as the other node said.
@@ -81,6 +83,10 @@ impl MessageEntry {
             tell: |to, payload| {
                 let to = to.recipient::<M>().ok_or(DeliverError::UnknownKind)?;
                 told(to.tell(decode::<M>(payload)?))
+            },
+            ask: |to, payload, timeout| {
+                let to = to.recipient::<M>().ok_or(DeliverError::UnknownKind)?;
+                pose(&ActorRef::<Takes<M>>::from(to), payload, timeout)
             },
         }
     }
@@ -128,6 +134,16 @@ impl MessageEntry {
     /// Reads a message and tells somebody.
     pub(super) fn tell(&self, to: &AnyRef, payload: Bytes) -> Result<(), DeliverError> {
         (self.tell)(to, payload)
+    }
+
+    /// Reads a message and asks somebody.
+    pub(super) fn ask(
+        &self,
+        to: &AnyRef,
+        payload: Bytes,
+        timeout: Option<Duration>,
+    ) -> Result<Box<dyn PendingReply>, DeliverError> {
+        (self.ask)(to, payload, timeout)
     }
 
     /// The name that the type gives itself.

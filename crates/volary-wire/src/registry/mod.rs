@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
+use std::time::Duration;
 
 use bytes::Bytes;
 use volary_core::{AnyRef, Message, Respond};
@@ -245,6 +246,39 @@ impl Registry {
         if !to.is_elsewhere() {
             return self.route(to.actor_type(), name)?.tell(to, codec, payload);
         }
+        self.entry_to_send(name, codec)?.tell(to, payload)
+    }
+
+    /// The same with an ask. The message is on its way when this returns; the answer is read from what it returns, and written
+    /// as bytes. `timeout` is how long it is waited for; without one, as long as the system says.
+    ///
+    /// ```
+    /// # use bytes::Bytes;
+    /// # use volary_core::AnyRef;
+    /// # use volary_wire::{CodecId, DeliverError, PendingReply, Registry};
+    /// fn ask(registry: &Registry, to: &AnyRef, json: Bytes) -> Result<Box<dyn PendingReply>, DeliverError> {
+    ///     registry.ask(to, "bank.v1.Deposit", CodecId::JSON, json, None)
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`tell`](Self::tell). A full mailbox or a stopped actor is the reply's to tell.
+    pub fn ask(
+        &self,
+        to: &AnyRef,
+        name: &str,
+        codec: CodecId,
+        payload: Bytes,
+        timeout: Option<Duration>,
+    ) -> Result<Box<dyn PendingReply>, DeliverError> {
+        if !to.is_elsewhere() {
+            return self.route(to.actor_type(), name)?.ask(to, codec, payload, timeout);
+        }
+        self.entry_to_send(name, codec)?.ask(to, payload, timeout)
+    }
+
+    /// A message that is to be sent as it is.
+    fn entry_to_send(&self, name: &str, codec: CodecId) -> Result<&MessageEntry, DeliverError> {
         let entry = self.message_names.get(name).and_then(|id| self.messages.get(id));
         let entry = entry.ok_or_else(|| self.unknown_message(name))?;
         if entry.codec() != codec {
@@ -254,7 +288,7 @@ impl Registry {
                 found: codec,
             });
         }
-        entry.tell(to, payload)
+        Ok(entry)
     }
 
     fn unknown_message(&self, name: &str) -> DeliverError {

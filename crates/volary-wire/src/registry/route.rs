@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use volary_core::foreign::Inquiry;
-use volary_core::{ActorRef, AnyRef, AskError, Message, Moment, Respond, TellError};
+use volary_core::{Accepts, ActorRef, AnyRef, AskError, Message, Moment, Respond, TellError};
 
 use super::DeliverError;
 use crate::codec::{Codec, CodecId, DecodeError};
@@ -39,7 +39,7 @@ pub(super) struct RouteTable {
     ask: AskFn,
 }
 
-type AskFn = fn(&AnyRef, Bytes, Option<Duration>) -> Result<Box<dyn PendingReply>, DeliverError>;
+pub(super) type AskFn = fn(&AnyRef, Bytes, Option<Duration>) -> Result<Box<dyn PendingReply>, DeliverError>;
 
 impl Route {
     pub(super) fn of<A: RemoteActor + Respond<M>, M: Wire>() -> Self {
@@ -195,18 +195,25 @@ fn ask<A: RemoteActor + Respond<M>, M: Wire>(
     payload: Bytes,
     timeout: Option<Duration>,
 ) -> Result<Box<dyn PendingReply>, DeliverError> {
-    let pose = |actor: &ActorRef<A>| -> Result<Box<dyn PendingReply>, DeliverError> {
-        let asked = match Inquiry::pose(actor, decode::<M>(payload)?, timeout) {
-            Ok(inquiry) => Asked::Open(inquiry),
-            Err((error, message)) => {
-                // The message is the user's, and so is what its drop does.
-                let _ = contain(|| drop(message));
-                Asked::Over(Err(error))
-            }
-        };
-        Ok(Box::new(asked))
+    to.with(|actor: &ActorRef<A>| pose::<A, M>(actor, payload, timeout))
+        .unwrap_or(Err(DeliverError::UnknownKind))
+}
+
+/// Reads a message and asks somebody.
+pub(super) fn pose<T: Accepts<M>, M: Wire>(
+    to: &ActorRef<T>,
+    payload: Bytes,
+    timeout: Option<Duration>,
+) -> Result<Box<dyn PendingReply>, DeliverError> {
+    let asked = match Inquiry::pose(to, decode::<M>(payload)?, timeout) {
+        Ok(inquiry) => Asked::Open(inquiry),
+        Err((error, message)) => {
+            // The message is the user's, and so is what its drop does.
+            let _ = contain(|| drop(message));
+            Asked::Over(Err(error))
+        }
     };
-    to.with(pose).unwrap_or(Err(DeliverError::UnknownKind))
+    Ok(Box::new(asked))
 }
 
 #[inline(always)]

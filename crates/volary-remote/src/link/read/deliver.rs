@@ -6,6 +6,7 @@ use std::cell::Ref;
 use std::sync::atomic::Ordering::*;
 use std::sync::{Arc, Weak};
 
+use bytes::Bytes;
 use volary_core::foreign::{Arrival, Receipt, Receipts};
 use volary_core::{ActorId, Address, AnyRef, Baggage, DeadReason, Path, TraceContext};
 use volary_wire::native::{Envelope, Frame, Metadata, Name, Outcome, Reply, Told};
@@ -14,6 +15,7 @@ use volary_wire::{DeliverError, Route};
 use super::super::answers::Question;
 use super::super::inbox::{Delivering, Inbox, LAST_NUMBER};
 use super::{FEW_INBOXES, Inbound};
+use crate::transport_actor::{InboundMessage, RemoteEnvelope};
 use crate::trust::Right;
 
 /// An actor here that the peer sends to.
@@ -177,6 +179,9 @@ impl Inbound {
             self.link.peer.counters.forbidden.fetch_add(1, Relaxed);
             return Err(Undelivered::Not(Outcome::REFUSED, "it has no right to tell".to_owned()));
         }
+        if self.is_published {
+            self.publish(&envelope, correlation.is_some());
+        }
         if correlation.is_some_and(|correlation| self.link.answers.was_given_up(correlation)) {
             return Err(Undelivered::GivenUp);
         }
@@ -190,6 +195,33 @@ impl Inbound {
             place.receiver.replace(Some(receiver));
         }
         delivered
+    }
+
+    /// Tells whoever wants to hear of what arrives.
+    #[cold]
+    fn publish(&self, envelope: &Envelope, is_asked: bool) {
+        let (shared, node) = (&self.link.peer.shared, self.link.peer.node.clone());
+        let type_name = match &envelope.type_name {
+            Name::Text(text) => Some(text.as_str()),
+            Name::Id(id) => self.types.get(*id).map(|(text, ())| text),
+        };
+        // Without a name of its own it is not delivered, and says nothing.
+        let (Some(target), Some(type_name)) = (self.address(&envelope.receiver), type_name) else {
+            return;
+        };
+        let envelope = RemoteEnvelope {
+            target,
+            sender: envelope.sender.as_ref().and_then(|name| self.address(name)),
+            type_name: type_name.to_owned(),
+            codec: envelope.codec,
+            // Copied: a slice would keep the whole read buffer that it came in.
+            payload: Bytes::copy_from_slice(&envelope.payload),
+        };
+        shared.system.events().publish(InboundMessage {
+            node,
+            envelope,
+            is_asked,
+        });
     }
 
     fn deliver_to(
