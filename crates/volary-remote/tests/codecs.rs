@@ -3,15 +3,13 @@
 
 mod common;
 
-use std::sync::Arc;
-
 use bytes::{Bytes, BytesMut};
 use common::tap::Tap;
 use common::{Log, eventually, options, soon};
 use serde::{Deserialize, Serialize};
 use volary::prelude::*;
 use volary::wire::Ref;
-use volary_core::{Accepts, Address, Resolving};
+use volary_core::{Accepts, Address};
 use volary_remote::Remote;
 use volary_remote::transport::Memory;
 use volary_wire::native::{Frame, Outcome};
@@ -40,23 +38,21 @@ where
 }
 
 /// References in messages of serde's codecs are fields like any other.
-fn as_it_is<A: Accepts<M>, M: Message>(actor: &ActorRef<A>, _: &ActorSystem) -> Recipient<M> {
+fn as_it_is<A: Accepts<M>, M: Message>(actor: &ActorRef<A>) -> Recipient<M> {
     actor.recipient()
 }
 
-fn as_it_came<M: Message>(reference: Recipient<M>, _: &ActorSystem) -> Recipient<M> {
+fn as_it_came<M: Message>(reference: Recipient<M>) -> Recipient<M> {
     reference
 }
 
 /// In protobuf they are addresses, found by whoever makes the message and resolved by whoever handles it.
-fn found<A: Actor>(actor: &ActorRef<A>, system: &ActorSystem) -> Option<Ref> {
-    let address = Resolving::scope(Arc::new(system.clone()), || Ref::to(actor));
-    Some(address.unwrap())
+fn found<A: Actor>(actor: &ActorRef<A>) -> Option<Ref> {
+    Some(Ref::to(actor))
 }
 
-fn resolved<M: Message>(reference: Option<Ref>, system: &ActorSystem) -> Recipient<M> {
-    let recipient = Resolving::scope(Arc::new(system.clone()), || reference.unwrap().recipient());
-    recipient.unwrap()
+fn resolved<M: Message>(reference: Option<Ref>) -> Recipient<M> {
+    reference.unwrap().recipient().unwrap()
 }
 
 /// In which codecs messages and their answers were, and how many pieces there were.
@@ -162,8 +158,8 @@ macro_rules! speak {
                     }
                 }
                 #[handles]
-                fn call_back(&mut self, call: CallBack, ctx: &mut Context<Self>) -> Result<(), Fault> {
-                    let to: Recipient<Note> = $read(call.to, &ctx.system());
+                fn call_back(&mut self, call: CallBack) -> Result<(), Fault> {
+                    let to: Recipient<Note> = $read(call.to);
                     to.tell(Note { number: 42 }).or_fault()
                 }
                 #[handles]
@@ -201,7 +197,7 @@ macro_rules! speak {
                 assert!(matches!(odd, Err(AskError::Rejected(Odd { number: 9 }))), "{odd:?}");
                 assert_eq!(soon("a reply", far.ask(Halve { number: 8 })).await.unwrap(), 4);
 
-                let to: $Reference = $written(&near, &system);
+                let to: $Reference = $written(&near);
                 far.tell(CallBack { to }).unwrap();
                 eventually("the note comes back", || log.all() == ["42"]).await;
                 assert_eq!(other_log.all(), ["7"]);

@@ -217,7 +217,14 @@ const NEEDED: [(&str, Right); 18] = [
     ("spawn", Right::Spawn),
 ];
 
-const RIGHTS: [Right; 5] = [Right::Tell, Right::Watch, Right::Inspect, Right::Control, Right::Spawn];
+const RIGHTS: [Right; 6] = [
+    Right::Tell,
+    Right::Watch,
+    Right::Inspect,
+    Right::Control,
+    Right::Spawn,
+    Right::Relay,
+];
 
 /// What an answer says: the node does not know the operation, or the peer has no right to it.
 const UNKNOWN: u8 = 2;
