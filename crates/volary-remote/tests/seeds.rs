@@ -116,7 +116,8 @@ static READERS: [Target; 11] = targets! {
     handshake: |input| KIB + 8 * input.len(),
     chunks: |input| KIB + 8 * input.len(),
     address: |input| KIB + 4 * input.len(),
-    certificate: |input| KIB + 8 * input.len(),
+    // Most of it is what the target itself makes: certificates around the names, in two forms.
+    certificate: |input| 4 * KIB + 64 * input.len(),
     // The window, which brotli lets the sender choose, and two steps of 16 KiB.
     decompressor: |input| match input.first().map(|which| which % 5) {
         Some(4) => 17 * MIB,
