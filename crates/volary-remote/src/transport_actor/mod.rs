@@ -34,7 +34,7 @@ pub use events::{InboundMessage, RemoteDeadLetter};
 /// | `SendRemote` | [`SendRemote`]; [`AskRemote`] for answers |
 /// | one connection per node, reconnect from 1 s to 30 s | the same; [`Connect`] makes one before it is needed |
 /// | bounded buffer, retry, then dead letter | the same: [`outbound_bytes`](crate::RemoteOptions::outbound_bytes), [`lost_after`](crate::RemoteOptions::lost_after) |
-/// | overflow strategy of the buffer | none: what is beyond it goes back to its sender, as `TellError::Full` |
+/// | overflow strategy of the buffer | [`Overflow`](crate::Overflow): by default what is beyond it goes back to its sender, as `TellError::Full` |
 /// | `RemoteDeadLetter` | [`RemoteDeadLetter`] |
 ///
 /// A bridge passes on what it sees in the name of whoever sent it. That node then takes it as from there only if this one has the
