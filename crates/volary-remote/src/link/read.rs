@@ -277,7 +277,8 @@ impl Inbound {
             Frame::Watch(watch) => self.watch(&watch.watched),
             Frame::Unwatch(watch) => self.unwatch(&watch.watched),
             Frame::Credit(credit) => {
-                peer.outbound.lock().pieces_read(self.link.epoch, credit.bytes);
+                let clock = || peer.shared.nanos();
+                peer.outbound.lock().pieces_read(self.link.epoch, credit.bytes, clock);
                 peer.to_write.notify_one();
             }
             Frame::HeartbeatReply { .. } => {}

@@ -96,7 +96,10 @@ async fn write_batch(link: &Link, pen: &PenHolder) -> io::Result<Written> {
     let peer = &link.peer;
     link.confirm();
     let spare = std::mem::take(batch);
-    *batch = peer.outbound.lock().next_batch(link.epoch, spare);
+    *batch = peer
+        .outbound
+        .lock()
+        .next_batch(link.epoch, spare, || peer.shared.nanos());
     peer.room.notify_one();
     peer.made_room(); // it may have been full of what is written now
     if batch.is_empty() {

@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, VecDeque};
 use bytes::{Bytes, BytesMut};
 use volary_wire::native::Chunks;
 
+use super::distance::Distance;
+
 /// How much of a large frame goes with one batch, beside everything else.
 const PIECES_PER_BATCH: usize = 2;
 /// How fast pieces are written.
@@ -19,10 +21,12 @@ pub(super) enum Pace {
 
 /// What a piece begins with: length, kind, flags and three numbers.
 const HEAD: usize = 4 + 2 + 3 * 10;
-/// How many pieces go after the last small frame before there is taken to be nobody to be considerate of.
-const BESIDE: u32 = 64;
+/// How many bytes go after the last small frame before there is taken to be nobody to be considerate of.
+const BESIDE: usize = 4 << 20;
 /// How much more may be on its way then.
 const ALONE: usize = 16;
+/// Shorter pieces cost more than they spare others.
+const SHORTEST_PIECE: usize = 8 << 10;
 
 struct Large {
     /// Without: not a message, but behind those that were written before it.
@@ -58,14 +62,15 @@ pub(super) struct LargeFrames {
     /// that: the buffers between the two nodes are large.
     unread: usize,
     window: usize,
-    /// The length of a piece.
+    distance: Distance,
+    /// The length of a piece at the most.
     chunk: usize,
-    /// For how many more pieces there are small frames beside them.
-    beside: u32,
+    /// For how many more bytes there are small frames beside them.
+    beside: usize,
 }
 
 impl LargeFrames {
-    /// With so many bytes on their way at most while small frames go beside them, in pieces of `chunk` bytes.
+    /// With so many bytes on their way at most while small frames go beside them, in pieces of at most `chunk` bytes.
     pub(super) fn new(window: usize, chunk: usize) -> Self {
         LargeFrames {
             queue: VecDeque::new(),
@@ -75,6 +80,7 @@ impl LargeFrames {
             other_bytes: 0,
             unread: 0,
             window,
+            distance: Distance::default(),
             chunk,
             beside: 0,
         }
@@ -187,65 +193,83 @@ impl LargeFrames {
     }
 
     /// The other side has read so many bytes of pieces.
-    pub(super) fn read(&mut self, bytes: u64) {
+    pub(super) fn read(&mut self, bytes: u64, clock: impl FnOnce() -> u64) {
+        self.distance.read(bytes, clock);
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         self.unread = self.unread.saturating_sub(bytes);
     }
 
     /// Whether there is something of which a piece may go before the peer has read more.
     pub(super) fn may_go(&self) -> bool {
-        !self.queue.is_empty() && self.unread < self.window
+        !self.queue.is_empty() && self.unread < self.allowed(Pace::Measured).0
     }
 
-    /// Takes what goes with one batch, in parts: large ones are not copied to stand behind the others.
-    pub(super) fn take_pieces(&mut self, out: &mut Vec<Bytes>, pace: Pace) {
-        let most = match (pace, self.beside) {
-            (Pace::Any, _) => usize::MAX,
-            (Pace::Measured, 0) => ALONE.saturating_mul(self.window),
-            (Pace::Measured, _) => self.window,
-        };
-        for _ in 0..PIECES_PER_BATCH {
-            // A piece may be larger than the window, and then it goes alone.
-            if self.unread >= most || !self.next_piece(out) {
-                break;
+    /// How many bytes may be on their way before another piece goes, and how long that is at the most.
+    fn allowed(&self, pace: Pace) -> (usize, usize) {
+        match (pace, self.beside) {
+            (Pace::Any, _) => (usize::MAX, self.chunk),
+            (Pace::Measured, 0) => (ALONE.saturating_mul(self.window), self.chunk),
+            (Pace::Measured, _) => {
+                let most = self.distance.enough_of(self.window).max(1);
+                // Two on their way: one is read while the other is written.
+                (most, (most / 2).max(SHORTEST_PIECE).min(self.chunk))
             }
-            self.beside = self.beside.saturating_sub(1);
         }
     }
 
-    /// One piece of what is large; false if there is none.
-    fn next_piece(&mut self, out: &mut Vec<Bytes>) -> bool {
+    /// Takes what goes with one batch, in parts: large ones are not copied to stand behind the others.
+    pub(super) fn take_pieces(&mut self, out: &mut Vec<Bytes>, pace: Pace, clock: impl Fn() -> u64) {
+        let (most, longest) = self.allowed(pace);
+        for _ in 0..PIECES_PER_BATCH {
+            // A piece may be larger than the window, and then it goes alone.
+            if self.unread >= most || self.queue.is_empty() {
+                break;
+            }
+            let length = self.next_piece(out, longest);
+            if length > 0 {
+                self.unread += length;
+                self.distance.wrote(length, &clock);
+            }
+            self.beside = self.beside.saturating_sub(length);
+        }
+    }
+
+    /// One piece of what is large, of `longest` bytes at the most; its length, without what goes as a whole.
+    fn next_piece(&mut self, out: &mut Vec<Bytes>, longest: usize) -> usize {
         let Some(large) = self.queue.front_mut() else {
-            return false;
+            return 0;
         };
         if matches!(large.form, Form::Divisible) && large.frame.len() > self.chunk {
             self.transfer += 1;
             large.form = Form::Begun(Chunks::new(self.transfer, large.frame.clone(), self.chunk));
         }
-        let over = match &mut large.form {
+        let (over, length) = match &mut large.form {
             Form::Whole | Form::Divisible => {
                 out.push(large.frame.clone());
-                true
+                (true, 0)
             }
             Form::Begun(chunks) => {
                 let mut head = BytesMut::with_capacity(HEAD);
+                chunks.set_piece(longest);
+                let mut length = 0;
                 if let Ok(Some(payload)) = chunks.write_next_head(&mut head) {
-                    self.unread += payload.len();
+                    length = payload.len();
                     out.extend([head.freeze(), payload]);
                 }
-                chunks.is_empty()
+                (chunks.is_empty(), length)
             }
         };
         if over && let Some(large) = self.queue.pop_front() {
             self.forget(&large);
         }
-        true
+        length
     }
 
     /// Forgets what waits; the numbers of transfers go on.
     pub(super) fn clear(&mut self) {
         self.queue = VecDeque::new(); // it may have been long
         self.behind.clear();
+        self.distance = Distance::default();
         self.unread = 0;
         self.bytes = 0;
         self.other_bytes = 0;
@@ -261,8 +285,9 @@ mod tests {
         let mut out = Vec::new();
         loop {
             let before = out.len();
-            large.take_pieces(&mut out, pace);
+            large.take_pieces(&mut out, pace, || 0);
             if out.len() == before {
+                assert!(!matches!(pace, Pace::Measured) || !large.may_go());
                 return out.len() / 2;
             }
         }
@@ -270,29 +295,47 @@ mod tests {
 
     #[test]
     fn r3_pieces_wait_for_the_reader_while_others_go_beside_them() {
-        let mut large = LargeFrames::new(4_000, 1_000);
-        large.push(1, 1, vec![0; 1_000_004].into());
+        let mut large = LargeFrames::new(16_000, 1_000);
+        large.push(1, 1, vec![0; 10_000_004].into());
         large.mind_others();
-        assert_eq!(taken(&mut large, Pace::Measured), 4);
-        large.read(1_000);
+        assert_eq!(taken(&mut large, Pace::Measured), 4, "enough for a short way");
+        large.read(1_000, || 0);
         assert_eq!(taken(&mut large, Pace::Measured), 1);
         // Whoever does not listen would wait for ever.
         let mut out = Vec::new();
-        large.take_pieces(&mut out, Pace::Any);
+        large.take_pieces(&mut out, Pace::Any, || 0);
         assert_eq!(out.len(), 2 * PIECES_PER_BATCH);
         // Nobody else for long.
         while large.beside > 0 {
-            large.read(u64::MAX);
-            large.take_pieces(&mut out, Pace::Measured);
+            large.read(u64::MAX, || 0);
+            large.take_pieces(&mut out, Pace::Measured, || 0);
         }
-        large.read(u64::MAX);
-        assert_eq!(taken(&mut large, Pace::Measured), 4 * ALONE);
+        large.read(u64::MAX, || 0);
+        assert_eq!(taken(&mut large, Pace::Measured), 16 * ALONE);
         large.clear();
-        large.set_chunk(10_000);
-        large.push(1, 2, vec![0; 10_004].into());
+        large.set_chunk(20_000);
+        large.push(1, 2, vec![0; 20_004].into());
         large.mind_others();
         assert_eq!(taken(&mut large, Pace::Measured), 1, "larger than the window");
-        assert!(large.is_empty());
+    }
+
+    #[test]
+    fn r3_pieces_are_as_long_as_the_way_and_half_of_what_may_be_on_it() {
+        let mut large = LargeFrames::new(100_000, 63_000);
+        large.push(1, 1, vec![0; 100_000_004].into());
+        let mut next = |minds: bool, took: u64| {
+            if minds {
+                large.mind_others();
+            }
+            let mut out = Vec::new();
+            large.take_pieces(&mut out, Pace::Measured, || 0);
+            large.read(u64::MAX, || took);
+            (out.len() / 2, out[1].len())
+        };
+        assert_eq!(next(false, 1), (2, 63_000), "nobody else");
+        assert_eq!(next(true, 1), (2, 12_500));
+        (0..500).for_each(|_| drop(next(true, 400_000)));
+        assert_eq!(next(true, 400_000), (2, 40_000), "a longer way");
     }
 
     #[test]
@@ -302,7 +345,9 @@ mod tests {
         large.push_answer(vec![0; 3_004].into());
         large.set_chunk(usize::MAX);
         let mut out = Vec::new();
-        while large.next_piece(&mut out) {}
+        while !large.is_empty() {
+            large.next_piece(&mut out, usize::MAX);
+        }
         assert_eq!(out.iter().map(Bytes::len).collect::<Vec<_>>(), [3_004, 3_004], "whole");
         assert_eq!((large.bytes(), large.other_bytes()), (0, 0));
     }

@@ -4,6 +4,7 @@
 mod apart;
 mod batch;
 mod called;
+mod distance;
 mod inflow;
 mod known;
 mod large;

@@ -260,14 +260,14 @@ impl Outbound {
     }
 
     /// The peer has read so many bytes of what went in pieces on the connection `epoch`.
-    pub(crate) fn pieces_read(&mut self, epoch: u64, bytes: u64) {
+    pub(crate) fn pieces_read(&mut self, epoch: u64, bytes: u64, clock: impl FnOnce() -> u64) {
         if self.is_on(epoch) {
-            self.large.read(bytes);
+            self.large.read(bytes, clock);
         }
     }
 
-    /// What is to be written next on the connection `epoch`. `spare` is a batch that was written.
-    pub(crate) fn next_batch(&mut self, epoch: u64, mut spare: Batch) -> Batch {
+    /// What is to be written next on the connection `epoch`. `spare` is a batch that was written; `clock` counts nanoseconds.
+    pub(crate) fn next_batch(&mut self, epoch: u64, mut spare: Batch, clock: impl Fn() -> u64) -> Batch {
         if !spare.is_empty() {
             self.usual = spare.rest.len().max(self.usual - self.usual / FORGOTTEN_AT_ONCE);
         }
@@ -289,7 +289,7 @@ impl Outbound {
         if !spare.rest.is_empty() {
             self.large.mind_others();
         }
-        self.large.take_pieces(&mut spare.pieces, pace);
+        self.large.take_pieces(&mut spare.pieces, pace, clock);
         self.written = self.sequence;
         self.writing = !spare.is_empty();
         spare
@@ -422,7 +422,7 @@ mod tests {
         for batch in 0..1_000 {
             let heartbeats = if batch < 500 && batch % 50 == 0 { 500_000 } else { 10 };
             (0..heartbeats).for_each(|nonce| outbound.write_in_order(&Frame::Heartbeat { nonce }));
-            spare = outbound.next_batch(epoch, spare);
+            spare = outbound.next_batch(epoch, spare, || 0);
             largest.push(spare.rest.capacity().max(outbound.ready.capacity()));
         }
         assert!(
@@ -433,7 +433,7 @@ mod tests {
         // Nothing to write says nothing of how much there will be.
         (0..500_000).for_each(|nonce| outbound.write_in_order(&Frame::Heartbeat { nonce }));
         for _ in 0..1_000 {
-            spare = outbound.next_batch(epoch, spare);
+            spare = outbound.next_batch(epoch, spare, || 0);
         }
         assert!(spare.rest.capacity().max(outbound.ready.capacity()) > 2 * KEPT_BUFFER);
     }

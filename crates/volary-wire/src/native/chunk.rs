@@ -77,6 +77,28 @@ impl Chunks {
         }
     }
 
+    /// How long pieces are from now on.
+    ///
+    /// ```
+    /// # use bytes::BytesMut;
+    /// # use volary_wire::native::{Chunks, Frame, FrameWriter};
+    /// # let mut frame = BytesMut::new();
+    /// # FrameWriter::new(&mut frame).frame(&Frame::Cancel { correlation: 1 })?;
+    /// let mut chunks = Chunks::new(7, frame.freeze(), 1); // of three bytes
+    /// let mut head = BytesMut::new();
+    /// assert_eq!(chunks.write_next_head(&mut head)?.unwrap().len(), 1);
+    /// chunks.set_piece(2);
+    /// assert_eq!(chunks.write_next_head(&mut head)?.unwrap().len(), 2);
+    /// # Ok::<(), volary_wire::native::Oversize>(())
+    /// ```
+    ///
+    /// # Panics
+    /// When pieces would be empty.
+    pub fn set_piece(&mut self, piece: usize) {
+        assert!(piece > 0, "pieces that have a length");
+        self.piece = piece;
+    }
+
     /// Writes the next piece; false when there is none.
     ///
     /// ```
