@@ -88,19 +88,20 @@ const KEPT_BUFFER: usize = 64 << 10;
 
 thread_local! {
     /// What messages are written into before they have a place on their way.
-    static PAYLOAD: Cell<BytesMut> = Cell::new(BytesMut::new());
+    static PAYLOAD: Cell<Option<Box<BytesMut>>> = const { Cell::new(None) };
 }
 
 /// A message as its codec writes it. Not on the way itself, which is locked while anything is put there: writing takes as long as
-/// the message is long, and is the user's code.
-struct Payload(BytesMut);
+/// the message is long, and is the user's code. In a box: it changes hands some times on its way, and a pointer does so in a register.
+struct Payload(Option<Box<BytesMut>>);
 
 impl Payload {
     fn of(parcel: &Parcel<'_>, entry: &MessageEntry) -> Result<Self, Undeliverable> {
         // Without, if the thread is about to end.
-        let mut payload = Payload(PAYLOAD.try_with(Cell::take).unwrap_or_default());
-        match entry.encode(parcel.message(), &mut payload.0) {
-            Ok(()) => Ok(payload),
+        let kept = PAYLOAD.try_with(Cell::take).unwrap_or_default();
+        let mut payload = kept.unwrap_or_default();
+        match entry.encode(parcel.message(), &mut payload) {
+            Ok(()) => Ok(Payload(Some(payload))),
             Err(error) => {
                 let message = parcel.type_name();
                 tracing::error!(message, %error, "a message cannot be sent to another node");
@@ -108,13 +109,19 @@ impl Payload {
             }
         }
     }
+
+    fn bytes(&self) -> &[u8] {
+        self.0.as_deref().map_or(&[], |bytes| bytes)
+    }
 }
 
 impl Drop for Payload {
     fn drop(&mut self) {
-        if self.0.capacity() <= KEPT_BUFFER {
-            self.0.clear();
-            let _ = PAYLOAD.try_with(|kept| kept.set(std::mem::take(&mut self.0)));
+        if let Some(mut payload) = self.0.take()
+            && payload.capacity() <= KEPT_BUFFER
+        {
+            payload.clear();
+            let _ = PAYLOAD.try_with(|kept| kept.set(Some(payload)));
         }
     }
 }
@@ -142,9 +149,9 @@ impl Outlet for PeerOutlet {
             way.outbound_soon().would_refuse()?;
         }
         let payload = Resolving::within(&language.resolver, || Payload::of(parcel, entry))?;
-        let shipped = self.ship(parcel, &shipment, &payload.0);
+        let shipped = self.ship(parcel, &shipment, payload.bytes());
         if shipped == Err(Undeliverable::TooLarge) {
-            let (message, length) = (parcel.type_name(), payload.0.len());
+            let (message, length) = (parcel.type_name(), payload.bytes().len());
             tracing::error!(message, length, to = %self.address, "a message is too large for that node");
         }
         let (wake, connected) = shipped?;
