@@ -105,6 +105,30 @@ fn r1_steady_traffic_allocates_nothing_per_frame() {
 }
 
 #[test]
+fn r1_small_frames_that_are_kept_share_their_buffers() {
+    const COUNT: u64 = 1_000;
+    let mut decoder = FrameDecoder::new(Limits::default());
+    let mut kept = Vec::with_capacity(COUNT as usize);
+    let mut one = BytesMut::new();
+    write_tell(&mut one, 1);
+    let made = made(|| {
+        for _ in 0..COUNT {
+            decoder.buffer().extend_from_slice(&one); // as if it had been read alone
+            let Ok(Some(Frame::Tell(envelope))) = decoder.next_frame() else {
+                unreachable!("a whole frame")
+            };
+            kept.push(envelope.payload);
+        }
+    });
+    assert!(
+        made < COUNT / 4,
+        "{made} allocations for {COUNT} frames of {} bytes",
+        one.len()
+    );
+    assert!(kept.iter().all(|payload| *payload == kept[0]));
+}
+
+#[test]
 fn s20_a_large_promise_costs_nothing() {
     let mut limits = Limits::default();
     limits.max_assembly_bytes = usize::MAX;

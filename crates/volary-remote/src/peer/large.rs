@@ -211,8 +211,8 @@ impl LargeFrames {
             (Pace::Measured, 0) => (ALONE.saturating_mul(self.window), self.chunk),
             (Pace::Measured, _) => {
                 let most = self.distance.enough_of(self.window).max(1);
-                // Two on their way: one is read while the other is written.
-                (most, (most / 2).max(SHORTEST_PIECE).min(self.chunk))
+                // Two on their way, and no third: one is read while the other is written.
+                (most, most.div_ceil(2).max(SHORTEST_PIECE).min(self.chunk))
             }
         }
     }

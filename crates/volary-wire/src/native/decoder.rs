@@ -12,6 +12,9 @@ use super::{
 };
 use crate::codec::CodecId;
 
+/// A buffer of which less than this part is used is as good as a new one.
+const AS_GOOD: usize = 8;
+
 /// Turns bytes into frames. Frames share its buffer: nothing is copied, and as long as they are dropped before the
 /// next bytes are read, nothing is allocated.
 ///
@@ -71,23 +74,27 @@ impl FrameDecoder {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The buffer, with at least [`Limits::read_step`] bytes of room, to read into directly. What is appended to it counts as
+    /// The buffer, with about [`Limits::read_step`] bytes of room at least, to read into directly. What is appended to it counts as
     /// fed; call [`next_frame`](Self::next_frame) until it has no more before reading again.
     ///
     /// ```
     /// # use volary_wire::native::{FrameDecoder, Limits};
     /// let mut decoder = FrameDecoder::new(Limits::default());
     /// let room = decoder.buffer();
-    /// assert!(room.capacity() - room.len() >= 16 * 1024);
+    /// assert!(room.capacity() - room.len() >= 14 * 1024);
     /// ```
     pub fn buffer(&mut self) -> &mut BytesMut {
         let missing = match self.buffer.first_chunk::<4>() {
             Some(length) => (4 + u32::from_be_bytes(*length) as usize).saturating_sub(self.buffer.len()),
             None => 0,
         };
-        // A length is only a promise: no more is set aside for it than has come.
         let step = self.limits.read_step;
-        self.buffer.reserve(missing.clamp(step, step.max(self.buffer.len())));
+        let room = self.buffer.capacity() - self.buffer.len();
+        // Frames that are kept keep their buffer: if there were another for each read, it would be one for each small frame.
+        if room < missing.max(step - step / AS_GOOD) {
+            // A length is only a promise: no more is set aside for it than has come.
+            self.buffer.reserve(missing.clamp(step, step.max(self.buffer.len())));
+        }
         &mut self.buffer
     }
 
