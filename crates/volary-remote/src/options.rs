@@ -92,12 +92,13 @@ options! {
     /// may have as much of it as is free, so that one alone has half; what is beyond is answered as busy, and a message
     /// that is larger than half is never taken.
     inbound_bytes: usize = 256 << 20, such as "64 << 20";
-    /// Larger frames are cut in pieces, so that small ones pass between them. With its head a piece of the usual size fits into
-    /// the 64 KiB that are read at a time: one that does not is copied once more.
+    /// Larger frames are cut in pieces of at most this length, so that small ones pass between them. With its head a piece of the
+    /// usual length fits into a buffer of 64 KiB: one that does not is copied once more.
     chunk_bytes: usize = 63 << 10, such as "16 << 10";
-    /// How many bytes of such pieces may be on their way while small messages go beside them, which arrive behind them. More
-    /// makes small messages wait; less makes large ones slow where the way is long: it is what goes there and back at a
-    /// time. Without small messages it is sixteen times as much.
+    /// How many bytes of such pieces may be on their way while small messages go beside them, which arrive behind them: all of it
+    /// where the way there and back takes a quarter of a millisecond or more, in proportion where it takes less, but a quarter of
+    /// it and a piece of 8 KiB at least. More makes small messages wait; less makes large ones slow, since no more goes there and
+    /// back at a time. Without small messages it is sixteen times as much.
     large_window: usize = 126 << 10, such as "64 << 10";
     /// The longest frame that a peer may send; one that says to be longer ends its connection before anything is held of it. Larger
     /// messages come in pieces, unless the other node cannot put those together.

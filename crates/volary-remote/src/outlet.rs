@@ -99,9 +99,9 @@ impl Payload {
     fn of(parcel: &Parcel<'_>, entry: &MessageEntry) -> Result<Self, Undeliverable> {
         // Without, if the thread is about to end.
         let kept = PAYLOAD.try_with(Cell::take).unwrap_or_default();
-        let mut payload = kept.unwrap_or_default();
-        match entry.encode(parcel.message(), &mut payload) {
-            Ok(()) => Ok(Payload(Some(payload))),
+        let mut payload = Payload(kept);
+        match entry.encode(parcel.message(), payload.0.get_or_insert_default()) {
+            Ok(()) => Ok(payload),
             Err(error) => {
                 let message = parcel.type_name();
                 tracing::error!(message, %error, "a message cannot be sent to another node");

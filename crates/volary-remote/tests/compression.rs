@@ -9,6 +9,7 @@ use bytes::BytesMut;
 use common::*;
 use volary_remote::compression::{Compression, Squeeze, Stretch, StretchError};
 use volary_remote::transport::{Memory, Transport};
+use volary_wire::native::{Frame, FrameDecoder, FrameWriter, Limits, Operation};
 
 use Compression::*;
 
@@ -87,6 +88,41 @@ fn r4_a_stream_may_be_cut_anywhere() {
         let mut stretch = Stretch::new(compression, PLENTY).unwrap();
         let part = stretched(&mut stretch, &wire[..wire.len() / 2]).unwrap();
         assert!(part.len() < text.len() && text.starts_with(&part), "{compression}");
+    }
+}
+
+#[test]
+fn r4_small_frames_that_are_kept_share_their_buffers() {
+    const COUNT: usize = 200;
+    for compression in ALL {
+        let mut squeeze = Squeeze::new(compression).unwrap();
+        let mut stretch = Stretch::new(compression, PLENTY).unwrap();
+        let mut decoder = FrameDecoder::new(Limits::default());
+        let mut kept = Vec::new();
+        for correlation in 0..COUNT as u64 {
+            let (name, payload) = ("stop".into(), noise(100).into());
+            let operation = Operation {
+                correlation,
+                name,
+                payload,
+            };
+            let mut frame = BytesMut::new();
+            FrameWriter::new(&mut frame)
+                .frame(&Frame::Operation(operation))
+                .unwrap();
+            stretch.feed(&squeezed(&mut squeeze, &frame));
+            while stretch.next(decoder.buffer()).unwrap() > 0 {}
+            let Ok(Some(Frame::Operation(operation))) = decoder.next_frame() else {
+                unreachable!("a whole frame")
+            };
+            kept.push(operation.payload);
+        }
+        let gap = |two: &[bytes::Bytes]| two[1].as_ptr().addr().wrapping_sub(two[0].as_ptr().addr());
+        let buffers = 1 + kept.windows(2).filter(|two| gap(two) > 200).count();
+        assert!(
+            buffers <= COUNT / 8,
+            "{compression}: {buffers} buffers for {COUNT} frames"
+        );
     }
 }
 

@@ -93,6 +93,32 @@ fn r8_a_large_message_that_is_still_on_its_way_is_not_confirmed_with_a_small_one
 }
 
 #[test]
+fn r3_a_large_message_beside_small_ones_fills_its_window_where_the_way_is_long() {
+    Sim::check(10, |sim| async move {
+        let builder = || Remote::builder().options(options());
+        let one = Place::start(&sim, "one", builder()).await;
+        let other = Place::start(&sim, "other", builder()).await;
+        let second = Log::default();
+        other.system.spawn(desk(&second)).named("second").await.unwrap();
+        let (large, small): (ActorRef<Desk>, ActorRef<Desk>) = (one.far("other", "desk"), one.far("other", "second"));
+        small.ask(Note { number: 0 }).await.unwrap();
+        sim.set_network(Link::default().latency(50 * MS..=50 * MS));
+        let bytes = incompressible(2 << 20);
+        large.tell(Echo { bytes }).unwrap();
+        large.tell(Note { number: 1 }).unwrap();
+        let began = sim.now();
+        while other.log.len() < 1 {
+            small.tell(Note { number: 2 }).unwrap();
+            sim.sleep(10 * MS).await;
+            assert!(sim.now() - began < 60_000 * MS, "it never arrives");
+        }
+        // Of 126 KiB for each way there and back, 17 of them; of a quarter, as is enough for a short way, 66.
+        let took = sim.now() - began;
+        assert!(took < 3_000 * MS, "{took:?}");
+    });
+}
+
+#[test]
 fn r3_a_message_that_cannot_be_written_does_no_harm_to_the_next() {
     Sim::check(20, |sim| async move {
         let (one, other) = (start(&sim, "one").await, start(&sim, "other").await);

@@ -137,7 +137,10 @@ impl Stretch {
     pub fn next(&mut self, out: &mut BytesMut) -> Result<usize, StretchError> {
         let compression = self.compression;
         let start = out.len();
-        out.resize(start + STEP, 0);
+        // Into the room that there is, if it is about as much: with more a buffer of which frames are kept would be another.
+        let room = (out.capacity() - start).min(STEP);
+        let step = if room < STEP - STEP / 8 { STEP } else { room };
+        out.resize(start + step, 0);
         let mut from = &self.waiting[..];
         let read = self.grow.read(&mut from, &mut out[start..]);
         let left = from.len();

@@ -1,8 +1,9 @@
 //! How long the way to a peer is, by when it says to have read the pieces of large frames.
 
-/// On a way that takes as long there and back, in nanoseconds, as much may be on its way as is allowed at all.
-const LONG: u64 = 500_000;
-/// The part of it that may be on the shortest way.
+/// On a way that takes as long there and back, in nanoseconds, as much may be on its way as is allowed at all: half a gigabyte
+/// a second by default. Where the way is shorter it is less in proportion, so that it is not faster and small frames wait less.
+const LONG: u64 = 250_000;
+/// But not less than this part: what is read and answered at once has some to do meanwhile.
 const PART: usize = 4;
 
 /// The way to a peer and back.
@@ -13,7 +14,8 @@ pub(super) struct Distance {
     read: u64,
     /// The piece that is timed.
     timed: Option<Timed>,
-    /// How long it took lately at the least, in nanoseconds: what took longer waited for something.
+    /// How long it took lately at the least, in nanoseconds. On a slow way that is as long as the pieces before it take, and so all
+    /// that is allowed is soon on its way.
     shortest: Option<u64>,
 }
 
@@ -43,11 +45,11 @@ impl Distance {
         self.shortest = Some(took.min(most));
     }
 
-    /// How much of `window` is enough to keep the way busy, at the rate at which all of it is on a long one.
+    /// How much of `window` is enough for the rate at which all of it is on a long way.
     pub(super) fn enough_of(&self, window: usize) -> usize {
-        let shortest = usize::try_from(self.shortest.unwrap_or(0).min(LONG)).unwrap_or(usize::MAX);
-        let in_proportion = (window as u128 * shortest as u128 / u128::from(LONG)) as usize;
-        in_proportion.max(window / PART)
+        let shortest = self.shortest.unwrap_or(0).min(LONG);
+        let in_proportion = u128::from(shortest) * window as u128 / u128::from(LONG);
+        (in_proportion as usize).max(window / PART)
     }
 }
 
@@ -68,7 +70,7 @@ mod tests {
     fn r3_a_short_way_is_kept_busy_by_less() {
         let mut distance = Distance::default();
         assert_eq!(distance.enough_of(100_000), 25_000, "unknown");
-        assert_eq!(after(&mut distance, 1, 300_000), 60_000);
+        assert_eq!(after(&mut distance, 1, 150_000), 60_000);
         assert_eq!(after(&mut distance, 1, 50_000), 25_000);
         assert_eq!(after(&mut distance, 1, 50_000_000), 25_000, "it waited for something");
         assert_eq!(after(&mut distance, 200, 50_000_000), 100_000, "the way is longer now");
@@ -81,7 +83,7 @@ mod tests {
         distance.wrote(1_000, || 0);
         distance.wrote(1_000, || unreachable!("the first is timed"));
         distance.read(999, || unreachable!("a part"));
-        distance.read(1, || 400_000);
+        distance.read(1, || 200_000);
         assert_eq!(distance.enough_of(100_000), 80_000);
         distance.read(u64::MAX, || unreachable!("nothing is timed"));
     }

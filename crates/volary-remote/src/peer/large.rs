@@ -25,8 +25,14 @@ const HEAD: usize = 4 + 2 + 3 * 10;
 const BESIDE: usize = 4 << 20;
 /// How much more may be on its way then.
 const ALONE: usize = 16;
-/// Shorter pieces cost more than they spare others.
+/// Shorter pieces cost more than they spare others, and two of them are on their way if the window has room.
 const SHORTEST_PIECE: usize = 8 << 10;
+
+/// How many bytes may be on their way, and how long a piece is at the most.
+struct Allowed {
+    most: usize,
+    piece: usize,
+}
 
 struct Large {
     /// Without: not a message, but behind those that were written before it.
@@ -109,7 +115,7 @@ impl LargeFrames {
         self.other_bytes
     }
 
-    /// The length of a piece from now on; nothing is on its way.
+    /// The length of a piece at the most from now on; nothing is on its way.
     pub(super) fn set_chunk(&mut self, chunk: usize) {
         self.chunk = chunk;
     }
@@ -200,32 +206,40 @@ impl LargeFrames {
     }
 
     /// Whether there is something of which a piece may go before the peer has read more.
-    pub(super) fn may_go(&self) -> bool {
-        !self.queue.is_empty() && self.unread < self.allowed(Pace::Measured).0
+    pub(super) fn may_go(&self, pace: Pace) -> bool {
+        !self.queue.is_empty() && self.fits(&self.allowed(pace))
     }
 
-    /// How many bytes may be on their way before another piece goes, and how long that is at the most.
-    fn allowed(&self, pace: Pace) -> (usize, usize) {
-        match (pace, self.beside) {
+    fn allowed(&self, pace: Pace) -> Allowed {
+        let (most, piece) = match (pace, self.beside) {
             (Pace::Any, _) => (usize::MAX, self.chunk),
             (Pace::Measured, 0) => (ALONE.saturating_mul(self.window), self.chunk),
             (Pace::Measured, _) => {
-                let most = self.distance.enough_of(self.window).max(1);
-                // Two on their way, and no third: one is read while the other is written.
-                (most, most.div_ceil(2).max(SHORTEST_PIECE).min(self.chunk))
+                let least = self.window.min(2 * SHORTEST_PIECE);
+                let most = self.distance.enough_of(self.window).max(least);
+                // Two on their way: one is read while the other is written.
+                (most, (most / 2).max(SHORTEST_PIECE).min(self.chunk))
             }
-        }
+        };
+        Allowed { most, piece }
+    }
+
+    /// Whether another piece may go. It may be larger than the window, and then it goes alone.
+    fn fits(&self, allowed: &Allowed) -> bool {
+        self.unread == 0 || self.unread.saturating_add(allowed.piece) <= allowed.most
     }
 
     /// Takes what goes with one batch, in parts: large ones are not copied to stand behind the others.
     pub(super) fn take_pieces(&mut self, out: &mut Vec<Bytes>, pace: Pace, clock: impl Fn() -> u64) {
-        let (most, longest) = self.allowed(pace);
+        if self.queue.is_empty() {
+            return; // as nearly always
+        }
+        let allowed = self.allowed(pace);
         for _ in 0..PIECES_PER_BATCH {
-            // A piece may be larger than the window, and then it goes alone.
-            if self.unread >= most || self.queue.is_empty() {
+            if self.queue.is_empty() || !self.fits(&allowed) {
                 break;
             }
-            let length = self.next_piece(out, longest);
+            let length = self.next_piece(out, allowed.piece);
             if length > 0 {
                 self.unread += length;
                 self.distance.wrote(length, &clock);
@@ -284,10 +298,10 @@ mod tests {
     fn taken(large: &mut LargeFrames, pace: Pace) -> usize {
         let mut out = Vec::new();
         loop {
-            let before = out.len();
+            let (before, may_go) = (out.len(), large.may_go(pace));
             large.take_pieces(&mut out, pace, || 0);
-            if out.len() == before {
-                assert!(!matches!(pace, Pace::Measured) || !large.may_go());
+            assert_eq!(may_go, out.len() > before);
+            if !may_go {
                 return out.len() / 2;
             }
         }
@@ -295,10 +309,10 @@ mod tests {
 
     #[test]
     fn r3_pieces_wait_for_the_reader_while_others_go_beside_them() {
-        let mut large = LargeFrames::new(16_000, 1_000);
+        let mut large = LargeFrames::new(64_000, 1_000);
         large.push(1, 1, vec![0; 10_000_004].into());
         large.mind_others();
-        assert_eq!(taken(&mut large, Pace::Measured), 4, "enough for a short way");
+        assert_eq!(taken(&mut large, Pace::Measured), 16, "enough for a short way");
         large.read(1_000, || 0);
         assert_eq!(taken(&mut large, Pace::Measured), 1);
         // Whoever does not listen would wait for ever.
@@ -311,12 +325,36 @@ mod tests {
             large.take_pieces(&mut out, Pace::Measured, || 0);
         }
         large.read(u64::MAX, || 0);
-        assert_eq!(taken(&mut large, Pace::Measured), 16 * ALONE);
+        assert_eq!(taken(&mut large, Pace::Measured), 64 * ALONE);
+    }
+
+    #[test]
+    fn r3_a_piece_that_is_larger_than_the_window_goes_alone() {
+        let mut large = LargeFrames::new(1, 20_000);
+        large.push(1, 1, vec![0; 20_005].into());
+        for left in [20_001 - SHORTEST_PIECE, 20_001 - 2 * SHORTEST_PIECE, 0] {
+            large.mind_others();
+            assert_eq!(taken(&mut large, Pace::Measured), 1, "{left} are left");
+            large.read(SHORTEST_PIECE as u64, || 0);
+        }
+        assert!(large.is_empty());
+    }
+
+    #[test]
+    fn r3_what_the_last_connection_has_not_read_is_no_distance_on_the_next() {
+        let mut large = LargeFrames::new(100_000, 63_000);
+        let mut out = Vec::new();
+        let mut begin = |large: &mut LargeFrames| {
+            large.push(1, 1, vec![0; 1_000_004].into());
+            large.mind_others();
+            large.take_pieces(&mut out, Pace::Measured, || 0);
+        };
+        begin(&mut large);
         large.clear();
-        large.set_chunk(20_000);
-        large.push(1, 2, vec![0; 20_004].into());
-        large.mind_others();
-        assert_eq!(taken(&mut large, Pace::Measured), 1, "larger than the window");
+        begin(&mut large);
+        large.read(12_500, || 400_000);
+        let long = large.distance.enough_of(100_000);
+        assert_eq!(long, 100_000, "the first piece was timed");
     }
 
     #[test]
@@ -334,8 +372,8 @@ mod tests {
         };
         assert_eq!(next(false, 1), (2, 63_000), "nobody else");
         assert_eq!(next(true, 1), (2, 12_500));
-        (0..500).for_each(|_| drop(next(true, 400_000)));
-        assert_eq!(next(true, 400_000), (2, 40_000), "a longer way");
+        (0..500).for_each(|_| drop(next(true, 200_000)));
+        assert_eq!(next(true, 200_000), (2, 40_000), "a longer way");
     }
 
     #[test]

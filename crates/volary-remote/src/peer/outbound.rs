@@ -1,5 +1,5 @@
-//! What is on its way to a peer, and what was not confirmed yet. No I/O and no clock: senders put messages in, a link
-//! takes batches out and brings confirmations.
+//! What is on its way to a peer, and what was not confirmed yet. No I/O, and no clock but the one it is handed: senders put
+//! messages in, a link takes batches out and brings confirmations.
 //!
 //! How a message gets in here is in [`ship`](super::ship), what is lost with a connection in [`lose`](super::lose).
 
@@ -281,8 +281,7 @@ impl Outbound {
             return spare;
         }
         self.told = false;
-        // Who does not listen until this is written cannot wait for a word of the other side.
-        let pace = if self.is_overfull() { Pace::Any } else { Pace::Measured };
+        let pace = self.pace();
         self.answers = 0;
         std::mem::swap(&mut spare.first, &mut self.first);
         std::mem::swap(&mut spare.rest, &mut self.ready);
@@ -293,6 +292,14 @@ impl Outbound {
         self.written = self.sequence;
         self.writing = !spare.is_empty();
         spare
+    }
+
+    /// Who does not listen until this is written cannot wait for a word of the other side.
+    fn pace(&self) -> Pace {
+        match self.is_overfull() {
+            true => Pace::Any,
+            false => Pace::Measured,
+        }
     }
 
     /// Whether so much waits to be written that nothing more should be heard, which would only bring more to say: what
@@ -310,7 +317,7 @@ impl Outbound {
 
     /// Whether there is something that may be written on the connection `epoch` now.
     pub(crate) fn has_to_write(&self, epoch: u64) -> bool {
-        self.is_on(epoch) && !(self.first.is_empty() && self.ready.is_empty() && !self.large.may_go())
+        self.is_on(epoch) && !(self.first.is_empty() && self.ready.is_empty() && !self.large.may_go(self.pace()))
     }
 
     /// Whether there is anything that was not written to its end.

@@ -244,6 +244,9 @@ pub(crate) async fn run(sim: Sim) -> Result<(), String> {
     if !paper.open().is_wrong() {
         strangers::call_at_rest(&sim, &nodes, &paper).await;
     }
+    // A heartbeat may just be about to be written. The next comes later than this.
+    let rest = sim.now() + Duration::from_millis(500);
+    watch_books(&sim, &paper, rest, || paper.open().is_at_rest()).await;
     let mut books = paper.open();
     if !books.is_wrong() {
         books.check_accounts();

@@ -34,6 +34,11 @@ impl Books {
         Some(format!("{name} of life {life} never hears of the end of {who}"))
     }
 
+    /// Whether nobody keeps what they should not.
+    pub(in super::super) fn is_at_rest(&self) -> bool {
+        self.living().all(|(_, life)| life.left().is_empty())
+    }
+
     /// True when everything has come to rest.
     pub(in super::super) fn check_at_rest(&mut self) {
         let wrong: Vec<String> = self
