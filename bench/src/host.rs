@@ -22,7 +22,7 @@ fn workers(workload: &str) -> usize {
         // Where one waits for the other, they wait least on one thread.
         "tell/bounded" => 1,
         // Messages that cross between cores cost more than a second core gains; in `fan-in` two thirds of the rate.
-        "tell" | "tell/telemetry" | "fan-in" => 1,
+        "tell" | "tell/deadline" | "tell/telemetry" | "fan-in" => 1,
         // Everybody's latencies are lower where the generator's tasks are not stolen by a worker that has to be woken.
         _ if workload.starts_with("open-loop/") => 1,
         _ => 2,

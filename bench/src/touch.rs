@@ -9,8 +9,9 @@ use std::process::{Command, Stdio};
 const BYTES: usize = 1 << 30;
 
 /// Workloads in which memory that was not touched before is a large part of the time.
-const LARGE: [&str; 8] = [
+const LARGE: [&str; 9] = [
     "tell",
+    "tell/deadline",
     "tell/telemetry",
     "fan-in",
     "spawn",

@@ -79,6 +79,7 @@ pub const WORKLOADS: &[Workload] = &[
     rate("tell", 10 * M, M),
     rate("tell/outside", 10 * M, M),
     rate("tell/bounded", 10 * M, M),
+    rate("tell/deadline", 10 * M, M),
     rate("tell/telemetry", 10 * M, M),
     rate("fan-in", 10 * M, M),
     rate("ask", M, 100 * K),

@@ -1,6 +1,6 @@
 //! `bench`: Volary and its peers, interleaved in one run.
 //!
-//! A full run of all workloads redraws the chart of the documentation; a quick or a partial one must not.
+//! A full run of all workloads rewrites the figures and the chart of the documentation; a quick or a partial one must not.
 
 use std::fs;
 use std::path::Path;
@@ -11,6 +11,7 @@ use crate::invocation::Invocation;
 use crate::workspace::{self, BENCH_MANIFEST};
 
 const CHART: &str = "docs/bench.svg";
+const FIGURES: &str = "docs/bench.json";
 
 pub(crate) fn run(mut args: Args) -> Outcome {
     let quick = args.flag("--quick");
@@ -18,7 +19,10 @@ pub(crate) fn run(mut args: Args) -> Outcome {
     let rounds = args.option("--rounds")?;
     let json = args.option("--json")?;
     let workloads = args.positional()?;
-    let json = json.unwrap_or_else(|| workspace::relative(&workspace::target_dir().join("bench.json")));
+    let json = json.unwrap_or_else(|| match is_full(quick, &contenders, &workloads) {
+        true => FIGURES.to_owned(),
+        false => workspace::relative(&workspace::target_dir().join("bench.json")),
+    });
     if let Some(directory) = workspace::root().join(&json).parent() {
         create(directory)?;
     }
@@ -60,11 +64,15 @@ fn forwarded(quick: bool, json: &str, contenders: &[String], workloads: &[String
     }
     words.extend(["--json".to_owned(), json.to_owned()]);
     words.extend_from_slice(contenders);
-    if !quick && contenders.is_empty() && workloads.is_empty() {
+    if is_full(quick, contenders, workloads) {
         words.extend(["--svg".to_owned(), CHART.to_owned()]);
     }
     words.extend_from_slice(workloads);
     words
+}
+
+fn is_full(quick: bool, contenders: &[String], workloads: &[String]) -> bool {
+    !quick && contenders.is_empty() && workloads.is_empty()
 }
 
 fn create(directory: &Path) -> Outcome {

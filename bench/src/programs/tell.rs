@@ -137,7 +137,7 @@ pub fn pairs<P: Peer>(case: &Case) -> Pass {
     })
 }
 
-fn tell_all<P: Peer>(sink: &P::Sink, count: u64) {
+pub fn tell_all<P: Peer>(sink: &P::Sink, count: u64) {
     for value in 1..count {
         P::tell(sink, value);
     }

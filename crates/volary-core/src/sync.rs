@@ -1,4 +1,4 @@
-//! The one place where the crate learns what an atomic, a lock or a thread-local is.
+//! The one place where the crate learns what an atomic or a lock is.
 //!
 //! Ordinary builds get `std` and `parking_lot`. Under `--cfg volary_loom` the lock-free structures
 //! are explored exhaustively, under `--cfg volary_shuttle` the whole dispatcher is run under random

@@ -189,10 +189,67 @@ async fn least<'a, M: Message>(ask: impl Fn() -> volary::Ask<'a, M>) -> u64 {
     least
 }
 
-/// A whole life: actors, children, watches, asks, crashes, dead letters, timers, then the stop.
+/// Leaves much for others to clean up.
+struct Messy {
+    heard: u32,
+}
+
+#[actor]
+impl Messy {
+    async fn settle(&mut self, ctx: &mut Context<Self>) {
+        for stays in [true, false] {
+            let child = ctx.spawn_child(|| Counter { sum: 0 }).await.unwrap();
+            ctx.watch(&child);
+            child.tell(Add { by: 1 }).unwrap();
+            if !stays {
+                child.stop();
+            }
+        }
+        ctx.set_timer("soon", std::time::Duration::from_millis(1), Crash { fault: None });
+        ctx.set_timer("never", std::time::Duration::from_hours(1), Crash { fault: None });
+    }
+    fn crash(&mut self, fault: Option<Fault>) -> Result<u32, Fault> {
+        fault.map_or(Ok(self.heard), Err)
+    }
+    async fn hang(&mut self, kept: Vec<u8>) {
+        std::future::pending::<()>().await;
+        drop(kept);
+    }
+    #[handles]
+    fn terminated(&mut self, _: Terminated) {
+        self.heard += 1;
+    }
+}
+
+/// One that has crashed, and hangs with mail behind it when it ends, by whichever way.
+async fn make_a_mess(system: &ActorSystem, end: Option<fn(&ActorRef<Messy>)>) {
+    let messy = system.spawn(|| Messy { heard: 0 }).await.unwrap();
+    messy.ask(Settle).await.unwrap();
+    system.sleep(std::time::Duration::from_millis(2)).await;
+    assert_eq!(messy.ask(Crash { fault: None }).await.unwrap(), 1, "of its child");
+    let fault = Some(Fault::msg("on purpose"));
+    assert!(messy.ask(Crash { fault }).await.is_err());
+    messy.ask(Settle).await.unwrap();
+    messy.tell(Hang { kept: vec![0; 1_000] }).unwrap();
+    system.sleep(std::time::Duration::from_millis(2)).await;
+    for _ in 0..50 {
+        messy.tell(Hang { kept: vec![0; 100] }).unwrap();
+    }
+    if let Some(end) = end {
+        end(&messy);
+        messy.terminated().await;
+    }
+}
+
+/// A whole life: actors, children, watches, asks, crashes, dead letters, timers, and some in the middle of all that when the system
+/// stops.
 async fn live(system: &ActorSystem) {
     let began: Moment = system.now();
     let events = system.events().subscribe::<volary::DeadLetter>();
+    for end in [None, Some(ActorRef::stop as fn(&_)), Some(ActorRef::kill)] {
+        make_a_mess(system, end).await;
+    }
+    assert!(events.try_next().is_some(), "the mail of those who ended");
     for name in 0..50 {
         let counter = system
             .spawn(|| Counter { sum: 0 })

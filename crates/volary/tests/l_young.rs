@@ -170,3 +170,51 @@ async fn l14_two_who_converse_do_not_pass_over_all_who_were_just_made() {
     system.stop().await.unwrap();
     assert!(turns < 200_000, "{turns} turns of others before {COUNT} had one");
 }
+
+/// Makes one of its kind, tells it to do the same, and ends.
+struct Line {
+    begotten: Arc<AtomicI64>,
+    over: Arc<AtomicBool>,
+}
+
+#[actor]
+impl Line {
+    async fn beget(&mut self, ctx: &mut Context<Self>) {
+        self.begotten.fetch_add(1, SeqCst);
+        if !self.over.load(SeqCst) {
+            let (begotten, over) = (self.begotten.clone(), self.over.clone());
+            let heir = ctx.system().spawn(move || Line {
+                begotten: begotten.clone(),
+                over: over.clone(),
+            });
+            heir.await.unwrap().tell(Beget).unwrap();
+        }
+        ctx.stop();
+    }
+}
+
+/// One worker, and always somebody who is younger than all who wait.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn s6_an_endless_line_of_newborns_keeps_none_who_was_made_before_from_its_turn() {
+    const COUNT: i64 = 20;
+    let system = system().await;
+    let (begotten, made) = (Arc::new(AtomicI64::new(0)), Arc::new(AtomicI64::new(0)));
+    let over = Arc::new(AtomicBool::new(false));
+    let first = {
+        let (begotten, over) = (begotten.clone(), over.clone());
+        system.spawn(move || Line {
+            begotten: begotten.clone(),
+            over: over.clone(),
+        })
+    };
+    first.await.unwrap().tell(Beget).unwrap();
+    eventually_async("the line goes on", || begotten.load(SeqCst) > 1_000).await;
+    let maker = system.spawn(|| Maker).await.unwrap();
+    let (count, counted) = (COUNT, made.clone());
+    maker.tell(Make { count, made: counted }).unwrap();
+    eventually_async("all have cried", || made.load(SeqCst) == COUNT).await;
+    let then = begotten.load(SeqCst);
+    eventually_async("the line goes on still", || begotten.load(SeqCst) > then + 1_000).await;
+    over.store(true, SeqCst);
+    soon("stop", system.stop()).await.unwrap();
+}

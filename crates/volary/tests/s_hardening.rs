@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use common::*;
 use volary::prelude::*;
-use volary::{Letter, Mailbox, SendError};
+use volary::{Letter, Mailbox, SeededEnv, SendError};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -355,6 +355,15 @@ impl Tardy {
         ctx.sleep(Duration::from_secs(2)).await;
         matches!(self.target.ask(Note { number: 1 }).await, Err(AskError::Timeout { .. }))
     }
+    fn begin(&mut self, ctx: &mut Context<Self>, env: SeededEnv, done: tokio::sync::oneshot::Sender<bool>) {
+        ctx.me().tell(Linger { env, done }).unwrap();
+    }
+    /// Told by a request that is over before this ends, without a moment to look up.
+    async fn linger(&mut self, env: SeededEnv, done: tokio::sync::oneshot::Sender<bool>) {
+        self.target.tell(Note { number: 3 }).unwrap();
+        env.advance(Duration::from_secs(2));
+        let _ = done.send(self.target.ask(Note { number: 4 }).await.is_ok());
+    }
     fn spawn_late(&mut self, ctx: &mut Context<Self>, done: tokio::sync::oneshot::Sender<bool>) {
         let (target, system) = (self.target.clone(), ctx.system());
         ctx.spawn(async move {
@@ -396,6 +405,24 @@ fn s3_a_task_that_outlives_its_request_asks_with_the_default_deadline() {
         assert!(outcome.await.unwrap());
         system.stop().await.unwrap();
     });
+}
+
+#[test]
+fn s3_a_told_handler_that_outlives_the_request_behind_it_asks_with_the_default_deadline() {
+    for seed in 0..50 {
+        let env = SeededEnv::new(seed);
+        env.block_on(async {
+            let system = simulated(&StoryEnv::seeded(&env)).await;
+            let target = system.spawn(a_desk(&Log::new())).await.unwrap();
+            let tardy = system.spawn(move || Tardy { target: target.clone() }).await.unwrap();
+            let (done, outcome) = tokio::sync::oneshot::channel();
+            let env = env.clone();
+            let begun = tardy.ask(Begin { env, done }).timeout(Duration::from_secs(1));
+            begun.await.unwrap();
+            assert!(outcome.await.unwrap());
+            system.stop().await.unwrap();
+        });
+    }
 }
 
 /// Written by hand: the panic comes before there is a future.

@@ -95,7 +95,11 @@ async fn unharmed(system: &ActorSystem) {
 async fn s11_a_panic_in_a_hook_or_in_drop_harms_that_actor_alone() {
     let system = system().await;
     for hook in ["stopping", "stopped", "drop"] {
-        for end in [ActorRef::stop, ActorRef::drain, ActorRef::kill] {
+        for (end, is_kill) in [
+            (ActorRef::stop as fn(&_), false),
+            (ActorRef::drain, false),
+            (ActorRef::kill, true),
+        ] {
             let failures = system.events().subscribe::<ActorFailed>();
             let log = Log::new();
             let bomb = system.spawn(bomb(hook, &log)).named("bomb").await.unwrap();
@@ -106,8 +110,9 @@ async fn s11_a_panic_in_a_hook_or_in_drop_harms_that_actor_alone() {
                 assert_eq!(log.count("stopped"), 1, "a failed hook does not spare the next");
             }
             let failed = failures.try_next();
-            let killed_before_stopping = hook == "stopping" && failed.is_none();
-            assert!(killed_before_stopping || failed.unwrap().unwrap().fault.to_string().contains(hook));
+            // Who is killed may not get to it.
+            let spared = is_kill && hook == "stopping" && failed.is_none();
+            assert!(spared || failed.unwrap().unwrap().fault.to_string().contains(hook));
             unharmed(&system).await;
         }
     }

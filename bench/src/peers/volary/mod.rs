@@ -12,6 +12,7 @@
 //! - Registry: the name given when spawning.
 //! - Timers: `Scheduler::once` and `Schedule::cancel`.
 //! - skynet: nodes are children of their parents, as the tree suggests.
+//! - `tell/deadline` is `tell` in a handler that was asked, so that messages carry its deadline.
 //! - `tell/telemetry` and `ask/telemetry` are `tell` and `ask` with one message in a hundred measured.
 //! - Faults, stash, passivation and routers: see `restart.rs`, `stash.rs`,
 //!   `passivation.rs`, `router.rs`; the simulator: `sim.rs`; between two processes: `remote.rs`.
@@ -33,10 +34,11 @@ use std::net::TcpStream as StdStream;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use futures::executor::block_on;
 use tokio::net::TcpStream;
 use volary::prelude::*;
 
-use crate::contender::{Bench, Case, Contender, Duet, Role};
+use crate::contender::{Bench, Case, Contender, Duet, Pass, Role};
 use crate::host::Host;
 use crate::latch::{LAST, Latch};
 use crate::peer::{PAUSE, Peer, Work};
@@ -68,13 +70,31 @@ fn bench(workload: &str) -> Option<Bench> {
         .or_else(|| programs::bench::<Volary>(workload))
 }
 
-/// What only makes sense where messages can be measured.
+/// What only makes sense where messages can be measured, or have a deadline.
 fn measured(workload: &str) -> Option<Bench> {
     match workload {
+        "tell/deadline" => Some(Bench::Throughput(tell_under_a_request)),
         "tell/telemetry" => Some(Bench::Throughput(programs::tell::tell::<Volary>)),
         "ask/telemetry" => Some(Bench::Throughput(programs::ask::ask::<Volary>)),
         _ => None,
     }
+}
+
+/// As `tell`, for somebody who waits for an hour at most.
+fn tell_under_a_request(case: &Case) -> Pass {
+    let peer = Volary::start(case);
+    let latch = Latch::leaked();
+    let (sender, sink) = block_on(async { (peer.job(0).await, peer.sink(1, latch).await) });
+    Box::new(move |count| {
+        latch.arm(1);
+        let (sink, sender) = (sink.clone(), sender.clone());
+        peer.task(0, async move {
+            let work: Work = Box::pin(async move { programs::tell::tell_all::<Volary>(&sink, count) });
+            let answered = sender.ask(Run { work }).timeout(Duration::from_secs(3_600)).await;
+            answered.expect("the actor lives");
+        });
+        latch.wait();
+    })
 }
 
 /// Volary on its tokio runtime.

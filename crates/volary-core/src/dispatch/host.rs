@@ -109,6 +109,8 @@ struct Turn {
     deadline: Cell<u64>,
     patience: Cell<u64>,
     asked: Cell<bool>,
+    /// It was seen since the message came that its deadline is not over.
+    looked: Cell<bool>,
     depth: Cell<u32>,
     in_turn: Cell<bool>,
 }
@@ -151,6 +153,7 @@ impl Host {
                 deadline: Cell::new(0),
                 patience: Cell::new(0),
                 asked: Cell::new(false),
+                looked: Cell::new(false),
                 depth: Cell::new(0),
                 in_turn: Cell::new(false),
             },
@@ -224,6 +227,16 @@ impl Host {
         self.turn.deadline.set(deadline);
         self.turn.patience.set(patience);
         self.turn.asked.set(asked);
+        self.turn.looked.set(false);
+    }
+
+    /// Whether it was seen since the message came that its deadline is not over.
+    pub(crate) fn has_looked(&self) -> bool {
+        self.turn.looked.get()
+    }
+
+    pub(crate) fn set_looked(&self) {
+        self.turn.looked.set(true);
     }
 
     /// What goes with everything that is sent from here.

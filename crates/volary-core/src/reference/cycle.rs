@@ -106,31 +106,32 @@ fn search(asker: &Header, target: &Header, first: Vec<u64>) -> Option<Cycle> {
     let directory = asker.system().directory();
     // Each with the place of the one who waits for it.
     let mut seen: Vec<(u64, usize)> = vec![(target.id, usize::MAX)];
-    seen.extend(first.into_iter().map(|id| (id, 0)));
-    let mut at = 1;
-    while at < seen.len().min(LONGEST) {
-        let id = seen[at].0;
-        if id == asker.id {
+    let mut next = first;
+    for at in 0..LONGEST {
+        // Whoever is waited for is looked at, however many they are; followed are only so many.
+        if next.contains(&asker.id) {
             return Some(name(asker, &seen, at));
         }
-        let mut next = Vec::new();
+        let room = LONGEST - 1 - seen.len();
+        let known = |seen: &[(u64, usize)], id: u64| seen.iter().any(|(other, _)| *other == id);
+        for id in next.drain(..).take(room) {
+            if !known(&seen, id) {
+                seen.push((id, at));
+            }
+        }
+        let (id, _) = *seen.get(at + 1)?;
         if let Some(actor) = directory.get(id) {
             waits_of(&actor, &mut next);
         }
-        for other in next {
-            if !seen.iter().any(|(known, _)| *known == other) {
-                seen.push((other, at));
-            }
-        }
-        at += 1;
     }
     None
 }
 
+/// The way to the one at `last`, who waits for the asker.
 fn name(asker: &Header, seen: &[(u64, usize)], last: usize) -> Cycle {
     let directory = asker.system().directory();
     let mut ring = Vec::new();
-    let mut at = seen[last].1;
+    let mut at = last;
     while let Some((id, before)) = seen.get(at) {
         ring.extend(directory.get(*id).map(|actor| actor.path().to_string()));
         at = *before;

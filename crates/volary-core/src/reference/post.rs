@@ -273,5 +273,5 @@ fn origin(host: &Host, cell: &Header) -> Origin {
     if sender == 0 {
         return (0, 0);
     }
-    (sender, cell.system().current_deadline(host))
+    (sender, cell.system().carried_deadline(host))
 }

@@ -327,6 +327,8 @@ impl SystemBuilder {
     /// Starts the system, on the caller's tokio runtime if there is one and on one of its own
     /// otherwise.
     ///
+    /// Cancel safe: dropped before it is polled, nothing was started.
+    ///
     /// ```
     /// # use volary_core::ActorSystem;
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -433,6 +433,19 @@ impl SystemCore {
         self.find_deadline(host)
     }
 
+    /// The same for a message that is sent from here. It is looked at the clock once for each message that is handled, and not for each
+    /// that is sent: whoever handles that looks anew.
+    #[inline]
+    pub(crate) fn carried_deadline(&self, host: &Host) -> u64 {
+        let (deadline, patience) = host.time_given();
+        if deadline | patience == 0 || deadline != 0 && (host.is_asked() || host.has_looked()) {
+            return deadline;
+        }
+        let deadline = self.find_deadline(host);
+        host.set_looked();
+        deadline
+    }
+
     #[cold]
     #[inline(never)]
     fn find_deadline(&self, host: &Host) -> u64 {

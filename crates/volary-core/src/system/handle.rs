@@ -323,6 +323,8 @@ impl ActorSystem {
 
     /// Asks whoever lives at a path now.
     ///
+    /// Cancel safe: dropped before it is polled, nothing was sent; later, as an [`ask`](crate::ActorRef::ask) is.
+    ///
     /// ```
     /// # use volary_core::{ActorSystem, AskError, Message};
     /// # struct Balance; impl Message for Balance { type Reply = i64; type Rejection = std::convert::Infallible; }

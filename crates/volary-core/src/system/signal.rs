@@ -20,6 +20,8 @@ impl ActorSystem {
     /// `drain-timeout` if that is longer, before they are stopped. A second one [hurries](ActorSystem::hurry_stop) it: what
     /// still waits is cut off. Further ones are ignored.
     ///
+    /// Cancel safe: once begun, the stop goes on; signals that come later find nobody who hurries it.
+    ///
     /// Set `shutdown-timeout` to somewhat less than what the process gets before it is killed, such as the grace period
     /// of a pod: what has to be cut off then may take a few seconds to let go.
     ///
@@ -66,7 +68,7 @@ impl ActorSystem {
         .await
     }
 
-    /// Waits until somebody has stopped the system, without stopping it.
+    /// Waits until somebody has stopped the system, without stopping it. Cancel safe.
     ///
     /// ```
     /// # async fn f(system: volary_core::ActorSystem) {

@@ -1,5 +1,7 @@
 //! L6: actors that wait for each other.
 
+use std::future::poll_fn;
+
 use super::*;
 
 /// Asks whom it is told, in rings.
@@ -54,6 +56,23 @@ impl Asker {
             other.ask(Wait { gate }).timeout(Duration::from_secs(3)).into_future(),
         );
         answer.unwrap_or_else(|error| error.to_string())
+    }
+    /// Waits for many, and for the last one to ask this one.
+    async fn pass_many(&mut self, many: Vec<ActorRef<Desk>>, last: ActorRef<Asker>, me: ActorRef<Asker>) -> String {
+        let mut waiting = Vec::new();
+        for desk in &many {
+            let (keep, gate) = gate();
+            waiting.push((keep, Box::pin(desk.ask(Wait { gate }).into_future())));
+        }
+        let (to, pause) = (vec![me], Duration::from_millis(1));
+        let mut answer = Box::pin(last.ask(Pass { to, pause }).into_future());
+        let answer = poll_fn(|task| {
+            for (_, wait) in &mut waiting {
+                assert!(wait.as_mut().poll(task).is_pending());
+            }
+            answer.as_mut().poll(task)
+        });
+        answer.await.unwrap_or_else(|error| error.to_string())
     }
     async fn by_task(&mut self, ctx: &mut Context<Self>) -> bool {
         let me = ctx.me();
@@ -133,6 +152,33 @@ fn l6_a_ring_of_twelve_is_found_beyond_the_nesting_of_inline_turns() {
 #[test]
 fn s3_the_longest_ring_that_is_looked_for_is_found() {
     ring_of(64);
+}
+
+#[test]
+fn s3_a_ring_is_found_beside_a_hundred_others_who_are_waited_for() {
+    seeds(|env| async move {
+        let system = simulated(&env).await;
+        let (log, mut many) = (Log::new(), Vec::new());
+        for _ in 0..100 {
+            many.push(system.spawn(a_desk(&Log::new())).await.unwrap());
+        }
+        let asker = || {
+            let log = log.clone();
+            move || Asker { log: log.clone() }
+        };
+        let me = system.spawn(asker()).named("me").await.unwrap();
+        let last = system.spawn(asker()).named("last").await.unwrap();
+        let answer = me
+            .ask(PassMany {
+                many,
+                last,
+                me: me.clone(),
+            })
+            .await
+            .unwrap();
+        assert_eq!(answer, "cycle of /user/last /user/me");
+        system.stop().await.unwrap();
+    });
 }
 
 #[test]
