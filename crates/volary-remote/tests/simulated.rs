@@ -137,6 +137,19 @@ fn r3_a_message_that_cannot_be_written_does_no_harm_to_the_next() {
 }
 
 #[test]
+fn s12_watching_one_who_never_was_on_another_node_yields_its_end_once() {
+    Sim::check(20, |sim| async move {
+        let (one, _other) = (start(&sim, "one").await, start(&sim, "other").await);
+        let guard = guard(&one).await;
+        let who = one.far("other", "nobody");
+        guard.ask(LookAfter { who }).await.unwrap();
+        until(&sim, "its end", || one.log.len() > 0).await;
+        sim.sleep(6_000 * MS).await;
+        assert_eq!(one.log.all(), ["gone /user/nobody"]);
+    });
+}
+
+#[test]
 fn r8_a_node_whose_actors_were_said_to_be_lost_does_not_speak_again_in_this_life() {
     Sim::check(30, |sim| async move {
         let (one, other) = (start(&sim, "one").await, start(&sim, "other").await);
