@@ -219,8 +219,8 @@ pub(crate) async fn run(sim: Sim) -> Result<(), String> {
         .await;
     }
     let slow = sim.random().is_multiple_of(4);
-    let link = Link::default().loss(0.02);
-    sim.set_network(if slow { link.bytes_per_second(20_000) } else { link });
+    let network = |link: Link| if slow { link.bytes_per_second(20_000) } else { link };
+    sim.set_network(network(Link::default().loss(0.02)));
     let chaos = Chaos::within(TROUBLE)
         .resets(0..=4)
         .half_closes(0..=3)
@@ -239,6 +239,8 @@ pub(crate) async fn run(sim: Sim) -> Result<(), String> {
         paper.open().wrong(open);
     }
     farewell(&paper);
+    // Whose connection ends at rest has an enemy: what is lost four times in a row comes too late for those who listen.
+    sim.set_network(network(Link::default()));
     // Some heartbeats, and rests of those who dial, at which what nobody needs is let go.
     watch_books(&sim, &paper, sim.now() + Duration::from_secs(8), || false).await;
     if !paper.open().is_wrong() {
