@@ -11,9 +11,9 @@ use std::time::Duration;
 use crate::sync::Mutex;
 
 use super::core::{Guardians, SystemCore};
-use super::handle::Sleep;
 use super::problem::{StopError, StopProblem, examples};
 use super::shutdown::{self, LAST_PATIENCE, Step, Work};
+use super::sleep::Sleep;
 use crate::cell::state::{KILL, STOP};
 use crate::cell::{CellRef, demolish_all};
 use crate::dispatch::{Host, wake};

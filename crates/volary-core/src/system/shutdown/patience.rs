@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::system::core::SystemCore;
-use crate::system::handle::Sleep;
+use crate::system::sleep::Sleep;
 
 /// What those who were cut off get to come to the end of a poll.
 pub(in crate::system) const LAST_PATIENCE: Duration = Duration::from_secs(1);

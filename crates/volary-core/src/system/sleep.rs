@@ -1,0 +1,73 @@
+//! Waiting on the clock of a system.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use super::core::SystemCore;
+use crate::time::{Moment, TimerId};
+
+/// Waits on the clock of a system; see [`ActorSystem::sleep`].
+///
+/// ```
+/// # use std::time::Duration;
+/// use volary_core::{ActorSystem, Sleep};
+///
+/// fn a_second(system: &ActorSystem) -> Sleep {
+///     system.sleep(Duration::from_secs(1))
+/// }
+/// ```
+#[must_use = "futures do nothing unless polled"]
+pub struct Sleep {
+    pub(crate) core: Arc<SystemCore>,
+    until: Moment,
+    timer: Option<TimerId>,
+}
+
+impl Sleep {
+    pub(super) fn new(core: Arc<SystemCore>, time: Duration) -> Self {
+        let until = core.now() + time;
+        Sleep {
+            core,
+            until,
+            timer: None,
+        }
+    }
+
+    fn cancel(&mut self) {
+        if let Some(timer) = self.timer.take() {
+            self.core.timers().cancel(timer);
+        }
+    }
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
+        self.cancel();
+        if self.core.now() >= self.until {
+            return Poll::Ready(());
+        }
+        let timer = self.core.timers().insert(self.until, task.waker().clone());
+        self.timer = Some(timer);
+        Poll::Pending
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}
+
+impl fmt::Debug for Sleep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sleep")
+            .field("until", &self.until)
+            .finish_non_exhaustive()
+    }
+}
