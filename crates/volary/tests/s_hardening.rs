@@ -364,6 +364,16 @@ impl Tardy {
         env.advance(Duration::from_secs(2));
         let _ = done.send(self.target.ask(Note { number: 4 }).await.is_ok());
     }
+    fn pass_on(&mut self, ctx: &mut Context<Self>, env: StoryEnv, done: tokio::sync::oneshot::Sender<u64>) {
+        ctx.me().tell(SendMany { env, done }).unwrap();
+    }
+    fn send_many(&mut self, env: StoryEnv, done: tokio::sync::oneshot::Sender<u64>) {
+        let before = env.looks();
+        for number in 0..100 {
+            self.target.tell(Note { number }).unwrap();
+        }
+        let _ = done.send(env.looks() - before);
+    }
     fn spawn_late(&mut self, ctx: &mut Context<Self>, done: tokio::sync::oneshot::Sender<bool>) {
         let (target, system) = (self.target.clone(), ctx.system());
         ctx.spawn(async move {
@@ -403,6 +413,20 @@ fn s3_a_task_that_outlives_its_request_asks_with_the_default_deadline() {
             .await
             .unwrap();
         assert!(outcome.await.unwrap());
+        system.stop().await.unwrap();
+    });
+}
+
+#[test]
+fn s3_a_handler_that_was_told_under_a_deadline_looks_at_the_clock_once() {
+    seeds(|env| async move {
+        let system = simulated(&env).await;
+        let target = system.spawn(a_desk(&Log::new())).await.unwrap();
+        let tardy = system.spawn(move || Tardy { target: target.clone() }).await.unwrap();
+        let (done, looks) = tokio::sync::oneshot::channel();
+        let env = env.clone();
+        tardy.ask(PassOn { env, done }).await.unwrap();
+        assert_eq!(looks.await.unwrap(), 1, "for a hundred messages");
         system.stop().await.unwrap();
     });
 }

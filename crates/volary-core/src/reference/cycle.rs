@@ -112,10 +112,8 @@ fn search(asker: &Header, target: &Header, first: Vec<u64>) -> Option<Cycle> {
         if next.contains(&asker.id) {
             return Some(name(asker, &seen, at));
         }
-        let room = LONGEST - 1 - seen.len();
-        let known = |seen: &[(u64, usize)], id: u64| seen.iter().any(|(other, _)| *other == id);
-        for id in next.drain(..).take(room) {
-            if !known(&seen, id) {
+        for id in next.drain(..) {
+            if seen.len() < LONGEST - 1 && !seen.iter().any(|(known, _)| *known == id) {
                 seen.push((id, at));
             }
         }

@@ -1,5 +1,6 @@
 //! What a story runs on: the core's seeded environment, or a node of the simulator. Stories do not know which.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
@@ -12,6 +13,7 @@ pub struct StoryEnv {
     env: Arc<dyn Env>,
     /// How long the steps of a story take that waits for nothing.
     steps: Duration,
+    looks: Arc<AtomicU64>,
 }
 
 impl StoryEnv {
@@ -19,6 +21,7 @@ impl StoryEnv {
         StoryEnv {
             env: Arc::new(env.clone()),
             steps: Duration::ZERO,
+            looks: Arc::default(),
         }
     }
 
@@ -27,7 +30,13 @@ impl StoryEnv {
         StoryEnv {
             env: node.env(),
             steps: Duration::from_millis(1),
+            looks: Arc::default(),
         }
+    }
+
+    /// How often anybody has looked at the clock.
+    pub fn looks(&self) -> u64 {
+        self.looks.load(Relaxed)
     }
 
     /// Nobody has waited between the two, and time has not gone back.
@@ -41,6 +50,7 @@ impl StoryEnv {
 /// All that environments of one thread answer themselves; the rest is as the trait says.
 impl Env for StoryEnv {
     fn now(&self) -> Moment {
+        self.looks.fetch_add(1, Relaxed);
         self.env.now()
     }
     fn wall(&self) -> SystemTime {
