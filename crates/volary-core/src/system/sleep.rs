@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::core::SystemCore;
 use crate::time::{Moment, TimerId};
 
-/// Waits on the clock of a system; see [`ActorSystem::sleep`].
+/// Waits on the clock of a system; see [`ActorSystem::sleep`](crate::ActorSystem::sleep).
 ///
 /// ```
 /// # use std::time::Duration;
