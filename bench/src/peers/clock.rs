@@ -3,14 +3,15 @@
 //! it. What is more than nothing here is the machine's doing, and nobody who
 //! does something can be expected to have less.
 //!
-//! In `open-loop` it is one thread, as everybody there is best with one; in
-//! `hog` a second one computes beside it all the time.
+//! In `open-loop` it is one thread, as everybody there is best with one. In
+//! `hog` a thread waits for what another sends, while a third one computes.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use crate::contender::{Bench, Case, Contender, Role};
 use crate::histogram::Histogram;
+use crate::programs::hog::arrivals;
 use crate::rng::Rng;
 use crate::workloads::open_loop;
 
@@ -47,14 +48,21 @@ fn watch(case: &Case) -> Histogram {
 
 fn beside_another(case: &Case) -> Histogram {
     let over = AtomicBool::new(false);
+    let (sender, receiver) = std::sync::mpsc::channel::<Instant>();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(Relaxed) {
                 std::hint::spin_loop();
             }
         });
-        let histogram = watch(case);
+        let waiting = scope.spawn(move || {
+            let histogram = Histogram::new();
+            receiver.iter().for_each(|sent| histogram.record(sent.elapsed()));
+            histogram
+        });
+        arrivals(case.rate, case.seconds, 2, |_| sender.send(Instant::now()).expect("it waits"));
+        drop(sender);
         over.store(true, Relaxed);
-        histogram
+        waiting.join().expect("the waiting thread")
     })
 }

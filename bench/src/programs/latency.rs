@@ -15,8 +15,6 @@ use crate::peer::Peer;
 use crate::rng::Rng;
 use crate::workloads::CROWD;
 
-/// How long one message keeps the hog busy.
-const HOG_TIME: Duration = Duration::from_millis(5);
 /// Arrivals per second that are more than anyone can answer.
 const FLOOD: f64 = 5e6;
 /// Arrivals further away than this are slept for, nearer ones yielded for.
@@ -41,35 +39,6 @@ pub fn capacity<P: Peer>(case: &Case) -> Pass {
     let issue = Arc::new(move |target| echo::<P>(Arc::clone(&stores), target, payload));
     let histogram = Arc::new(Histogram::new());
     Box::new(move |count| play(&peer, FLOOD, count, 0, &issue, &histogram))
-}
-
-/// A thousand actors asked at a steady rate beside one whose handler computes
-/// for 5 ms per message and always has a next message waiting.
-pub fn hog<P: Peer>(case: &Case) -> Histogram {
-    let peer = P::start(case);
-    let hog = block_on(peer.job(1));
-    let crowd: Arc<[P::Echo]> = (0..CROWD).map(|_| block_on(peer.echo(0))).collect();
-    let end = Instant::now() + Duration::from_secs_f64(case.seconds + 1.0);
-    let meals = (case.seconds + 1.0) / HOG_TIME.as_secs_f64();
-    for _ in 0..meals as u64 {
-        P::run(&hog, Box::pin(async move { compute_until(end) }));
-    }
-    arrivals(&peer, case, move |target| {
-        let crowd = Arc::clone(&crowd);
-        async move {
-            black_box(P::ask(&crowd[target], 1).await);
-        }
-    })
-}
-
-/// Burns 5 ms of processor, or nothing once the run is over.
-fn compute_until(end: Instant) {
-    let start = Instant::now();
-    if start < end {
-        while start.elapsed() < HOG_TIME {
-            std::hint::spin_loop();
-        }
-    }
 }
 
 /// The echoing crowd.

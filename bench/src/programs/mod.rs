@@ -6,6 +6,7 @@
 pub mod ask;
 #[cfg(test)]
 mod feature_tests;
+pub mod hog;
 mod io;
 mod latency;
 mod lifecycle;
@@ -45,7 +46,7 @@ pub fn bench<P: Peer>(workload: &str) -> Option<Bench> {
         "timers" => Bench::Throughput(timers::pending::<P>),
         "timers/fire" => Bench::Throughput(timers::fire::<P>),
         "timers/set-cancel" => Bench::Throughput(timers::set_and_cancel::<P>),
-        "hog" => Bench::Latency(latency::hog::<P>),
+        "hog" => Bench::Latency(hog::hog::<P>),
         name if name.starts_with("open-loop/") => Bench::Latency(latency::open_loop::<P>),
         name if name.starts_with("capacity/") => Bench::Throughput(latency::capacity::<P>),
         _ => return None,
