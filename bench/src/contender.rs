@@ -102,6 +102,7 @@ pub const CONTENDERS: &[Contender] = &[
     peers::coerce::CONTENDER,
     peers::tokio_mpsc::CONTENDER,
     peers::queue::CONTENDER,
+    peers::bare::CONTENDER,
     peers::table::CONTENDER,
     peers::clock::CONTENDER,
     peers::echo::CONTENDER,

@@ -3,6 +3,7 @@
 //! fastest it documents.
 
 pub mod actix;
+pub mod bare;
 pub mod clock;
 pub mod coerce;
 pub mod echo;
