@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::attention::Attention;
 use super::frame::FramePool;
+use super::gathered::Gathered;
 use super::pulse::{self, Pulse};
 use super::worker::Local;
 use crate::actor::Fault;
@@ -122,6 +123,7 @@ pub(crate) struct Host {
     worker: Cell<*const Local>,
     pub(crate) attention: Attention,
     pub(crate) taken: Taken,
+    pub(super) gathered: Gathered,
     /// Turns run for askers, to time some of them.
     inlined: Cell<u32>,
     /// Asks from outside of workers, to charge some of them.
@@ -161,6 +163,7 @@ impl Host {
             worker: Cell::new(ptr::null()),
             attention: Attention::new(),
             taken: Taken::new(),
+            gathered: Gathered::new(),
             inlined: Cell::new(0),
             asks: Cell::new(0),
             suspended_at: Cell::new(0),

@@ -134,13 +134,19 @@ impl Pool {
                     worker.push(ready);
                     true
                 }
-                _ => false,
+                _ => host.gathered.put(self, ready),
             })
             .unwrap_or(false);
         if !local {
             self.push_one(ready);
             self.notify();
         }
+    }
+
+    /// Queues several at once.
+    pub(super) fn schedule_all(&self, ready: &mut Vec<Ready>) {
+        self.push_global(ready);
+        self.notify();
     }
 
     pub(crate) fn push_one(&self, ready: Ready) {

@@ -335,6 +335,10 @@ impl SystemCore {
         self.blocks.0.load(Relaxed)
     }
 
+    pub(crate) fn default_pool(&self) -> &Arc<Pool> {
+        &self.default_pool
+    }
+
     /// Queues a scheduled actor with its dispatcher.
     #[inline]
     pub(crate) fn schedule(&self, cell: &Header) {

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering::*;
 use std::sync::{Arc, Weak};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
+use volary_core::foreign::Arrival;
 use volary_core::{ActorId, Address, Moment, Resolving};
 use volary_wire::native::{
     Assembler, Credit, Frame, FrameDecoder, GoodbyeReason, InternSpace, InternTable, Name, Reply, Terminated,
@@ -189,7 +190,9 @@ impl Inbound {
         let shared = &peer.shared;
         self.is_published = shared.system.events().has_subscribers::<InboundMessage>();
         self.is_looked_at = self.is_published || !shared.propagators.is_empty();
-        let handled = Resolving::within(&peer.shared.resolver, || self.handle_all());
+        let handled = Arrival::many(&shared.system, || {
+            Resolving::within(&peer.shared.resolver, || self.handle_all())
+        });
         self.pass_on_asked();
         if matches!(handled, Ok(Handled::Some)) {
             std::mem::forget(resting); // there is more to read

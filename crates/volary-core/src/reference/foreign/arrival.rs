@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::receipt::Receipt;
 use crate::baggage::Baggage;
-use crate::dispatch::Host;
+use crate::dispatch::{Gathered, Host};
 use crate::events::DeadReason;
 use crate::reference::ActorId;
 use crate::system::{ActorSystem, Addressee};
@@ -110,6 +110,16 @@ impl<'a> Arrival<'a> {
         let sender = self.sender.map_or(0, ActorId::raw);
         let receipt = Cell::new(self.receipt);
         Host::in_arrival(sender, deadline.unwrap_or(0), self.baggage, &receipt, send)
+    }
+
+    /// Calls `deliver_all`, which delivers many: actors that are woken by that begin together, a few dozen at a time.
+    ///
+    /// ```
+    /// # use volary_core::{ActorSystem, foreign::Arrival};
+    /// # fn f(system: &ActorSystem) { Arrival::many(system, || ()); }
+    /// ```
+    pub fn many<R>(system: &ActorSystem, deliver_all: impl FnOnce() -> R) -> R {
+        Gathered::within(system.core.default_pool(), deliver_all)
     }
 
     /// It cannot be delivered, and nobody waits for an answer: a dead letter, of which no more than its type is left,
