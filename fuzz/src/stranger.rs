@@ -3,7 +3,7 @@
 use bytes::BytesMut;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use volary_remote::transport::{Connection, Transport};
-use volary_wire::native::{Frame, FrameDecoder, FrameWriter, Hello, Lane, Limits, VERSIONS};
+use volary_wire::native::{Bounds, Frame, FrameDecoder, FrameWriter, Hello, Lane, Limits, VERSIONS};
 
 use super::Node;
 
@@ -29,6 +29,7 @@ impl Stranger {
                     capabilities: Vec::new(),
                     compressions: Vec::new(),
                     called: Vec::new(),
+                    bounds: Bounds::default(),
                 }))
                 .await;
             let welcome = stranger.hear().await;

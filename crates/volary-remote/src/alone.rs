@@ -11,7 +11,7 @@ use bytes::BytesMut;
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use volary_core::{ActorSystem, BoxTask, Driver, Env, Moment, SeededEnv};
-use volary_wire::native::{Capabilities, Frame, FrameDecoder, FrameWriter, Limits};
+use volary_wire::native::{Bounds, Capabilities, Frame, FrameDecoder, FrameWriter, Limits};
 
 use crate::link::{Caller, Greeting};
 use crate::peer::Peer;
@@ -184,6 +184,7 @@ impl Wire {
             identity: None,
             compression: None,
             capabilities: Capabilities::all(),
+            bounds: Bounds::default(),
         }
     }
 

@@ -103,10 +103,10 @@ options! {
     /// The longest frame that a peer may send; one that says to be longer ends its connection before anything is held of it. Larger
     /// messages come in pieces, unless the other node cannot put those together.
     max_frame: usize = 16 << 20, such as "1 << 20";
-    /// The longest message, in pieces or not. One that is longer is refused where it is sent, and ends the connection where it
-    /// arrives: let it be the same on all nodes.
+    /// The longest message, in pieces or not. Nodes say theirs when they connect, and one that is longer than either takes is
+    /// refused where it is sent. Whoever sends it nevertheless loses its connection.
     max_message: usize = 64 << 20, such as "8 << 20";
-    /// How many headers a message of a peer may have.
+    /// How many headers a message of a peer may have; peers hear of it, and refuse more where they are sent.
     max_headers: usize = 64, such as "16";
     /// How long a connection and its handshake may take.
     connect_timeout: Duration = Duration::from_secs(5), such as "Duration::from_secs(2)";
@@ -133,7 +133,9 @@ options! {
 }
 
 /// What a piece of a message needs beside its bytes, and more.
-const PIECE_HEAD: usize = 1_024;
+pub(crate) const PIECE_HEAD: usize = 1_024;
+/// The least that `chunk_bytes` may be.
+pub(crate) const SHORTEST_CHUNK: usize = 1_024;
 /// Lengths are numbers of 32 bits, and sums of them are made.
 const MOST_IN_A_FRAME: usize = 1 << 30;
 
@@ -166,7 +168,7 @@ impl RemoteOptions {
                 "between 1 and the window",
             );
         }
-        if !(1024..=8 << 20).contains(&self.chunk_bytes) {
+        if !(SHORTEST_CHUNK..=8 << 20).contains(&self.chunk_bytes) {
             return wrong(
                 "chunk_bytes",
                 self.chunk_bytes.to_string(),

@@ -150,9 +150,8 @@ impl Outlet for PeerOutlet {
         }
         let payload = Resolving::within(&language.resolver, || Payload::of(parcel, entry))?;
         let shipped = self.ship(parcel, &shipment, payload.bytes());
-        if shipped == Err(Undeliverable::TooLarge) {
-            let (message, length) = (parcel.type_name(), payload.bytes().len());
-            tracing::error!(message, length, to = %self.address, "a message is too large for that node");
+        if let Err(why @ (Undeliverable::TooLarge { .. } | Undeliverable::NoContext)) = shipped {
+            tracing::error!(message = parcel.type_name(), to = %self.address, %why, "a message cannot be sent");
         }
         let (wake, connected) = shipped?;
         if wake {
@@ -190,7 +189,7 @@ impl Outlet for PeerOutlet {
 
 /// Stands for the place of an actor, whoever lives there: two references to it, one with its uid and one without, or one
 /// that has ended and the next, are the same to the order of messages. Others may share the number, which does no harm.
-fn place(address: &str) -> u64 {
+pub(crate) fn place(address: &str) -> u64 {
     let place = address.split_once('#').map_or(address, |(place, _)| place);
     foldhash::fast::FixedState::default().hash_one(place)
 }

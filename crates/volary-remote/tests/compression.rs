@@ -260,7 +260,7 @@ async fn r4_small_and_large_messages_arrive_in_order_in_fewer_bytes_and_the_book
 /// A peer that agrees on a compression and then sends these bytes.
 async fn call_and_send(network: &Memory, other: &Node, compression: Compression, bytes: &[u8]) {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    use volary_wire::native::{Frame, FrameDecoder, FrameWriter, Hello, Lane, Limits, VERSIONS};
+    use volary_wire::native::{Bounds, Frame, FrameDecoder, FrameWriter, Hello, Lane, Limits, VERSIONS};
     let mut connection = network.connect(other.remote.node()).await.unwrap();
     let hello = Frame::Hello(Hello {
         versions: VERSIONS,
@@ -272,6 +272,7 @@ async fn call_and_send(network: &Memory, other: &Node, compression: Compression,
         capabilities: Vec::new(),
         compressions: vec![compression.name().into()],
         called: Vec::new(),
+        bounds: Bounds::default(),
     });
     let mut out = BytesMut::new();
     FrameWriter::new(&mut out).frame(&hello).unwrap();

@@ -1,5 +1,5 @@
-//! R1, S20: how much a message may hold is set, and what is beyond is refused where it is sent and ends the connection
-//! where it arrives.
+//! R1, S20: how much a message may hold is set, and what is beyond is refused where it is sent. A peer that sends it
+//! nevertheless loses its connection.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -8,11 +8,12 @@
 
 mod common;
 
+use common::stranger::{Stranger, envelope, note};
 use common::*;
 use serde::{Deserialize, Serialize};
 use volary::prelude::*;
-use volary_core::{Baggage, RemoteError};
 use volary_remote::{Remote, RemoteOptions};
+use volary_wire::native::{Chunk, Frame, Metadata, MetadataBuilder};
 
 const SMALL: usize = 256 << 10;
 
@@ -41,46 +42,57 @@ async fn r1_a_message_beyond_the_limit_is_refused_where_it_is_sent() {
     stop(one, other).await;
 }
 
+/// A peer that does not listen to what this node takes.
+async fn deaf(node: &Node) -> Stranger {
+    let peer = Stranger::enter(node, "127.0.0.1:9").await;
+    eventually("that it is known", || reading(node).connected).await;
+    peer
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s20_a_message_beyond_the_limit_ends_the_connection_where_it_arrives() {
-    let one = Node::start("one", builder()).await;
-    let other = Node::start("other", builder().options(small())).await;
-    other.desk("desk").await;
-    let far = one.far(&other, "desk");
-    soon("a note", far.ask(Note { number: 1 })).await.unwrap();
-    let asked = soon(
-        "an end",
-        far.ask(Echo {
-            bytes: vec![7; 2 * SMALL],
-        }),
-    )
-    .await;
-    let unconfirmed =
-        matches!(&asked, Err(AskError::Remote(error)) if matches!(**error, RemoteError::Unconfirmed { .. }));
-    assert!(unconfirmed, "{asked:?}");
-    eventually("it is counted", || reading(&other).breaches == 1).await;
-    // And they go on with another connection.
-    soon("a note", far.ask(Note { number: 2 }).timeout(PATIENCE))
-        .await
-        .unwrap();
-    stop(one, other).await;
+    let node = Node::start("one", builder().options(small())).await;
+    node.desk("desk").await;
+    let desk = node.address("desk").to_string();
+    // As a whole, and in pieces: of both it is known from the first bytes.
+    let mut peer = deaf(&node).await;
+    let whole = envelope(&desk, 1, "test.Echo", vec![7; SMALL]);
+    peer.say([Frame::Tell(whole)]).await;
+    soon("the end", peer.hear_the_end()).await;
+    eventually("it is counted", || reading(&node).breaches == 1).await;
+    let mut peer = deaf(&node).await;
+    let piece = Frame::Chunk(Chunk {
+        transfer: 1,
+        total: SMALL as u64 + 1,
+        offset: 0,
+        payload: vec![7; 100].into(),
+    });
+    peer.say([piece]).await;
+    soon("the end", peer.hear_the_end()).await;
+    eventually("it is counted", || reading(&node).breaches == 2).await;
+    assert_eq!(reading(&node).received, 0);
+    node.system.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s20_headers_beyond_the_limit_end_the_connection_where_they_arrive() {
-    let one = Node::start("one", builder()).await;
-    let other = Node::start("other", builder().options(options().max_headers(2))).await;
-    other.desk("desk").await;
-    let far = one.far(&other, "desk");
-    let with = async |count: usize| {
-        let header = |baggage: Baggage, number| baggage.with_header(format!("word-{number}"), "a").unwrap();
-        let baggage = (0..count).fold(Baggage::new(), header);
-        soon("an end", baggage.around(async { far.ask(Note { number: 1 }).await })).await
-    };
-    assert_eq!(with(2).await.unwrap(), 1);
-    assert!(with(3).await.is_err());
-    eventually("it is counted", || reading(&other).breaches == 1).await;
-    stop(one, other).await;
+    let node = Node::start("one", builder().options(options().max_headers(2))).await;
+    node.desk("desk").await;
+    let mut peer = deaf(&node).await;
+    for (count, breaches) in [(2, 0), (3, 1)] {
+        let header = |metadata: MetadataBuilder, number| metadata.header(&format!("word-{number}"), b"a");
+        let metadata = (0..count).fold(Metadata::builder(), header).build();
+        let mut envelope = note(&node.address("desk").to_string(), count, 1);
+        envelope.metadata = Some(metadata);
+        peer.say([Frame::Tell(envelope)]).await;
+        eventually("it is counted", || {
+            let reading = reading(&node);
+            (reading.received, reading.breaches) == (1, breaches)
+        })
+        .await;
+    }
+    soon("the end", peer.hear_the_end()).await;
+    node.system.stop().await.unwrap();
 }
 
 struct Cache<T> {

@@ -7,7 +7,7 @@ use bytes::BytesMut;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use volary_remote::Remote;
 use volary_testkit::Sim;
-use volary_wire::native::{Frame, FrameDecoder, FrameWriter, Hello, Lane, Limits, RefuseReason};
+use volary_wire::native::{Bounds, Frame, FrameDecoder, FrameWriter, Hello, Lane, Limits, RefuseReason};
 
 /// The first words of a later version, which does not wait for an answer before it says more.
 fn words() -> BytesMut {
@@ -21,6 +21,7 @@ fn words() -> BytesMut {
         capabilities: Vec::new(),
         compressions: Vec::new(),
         called: Vec::new(),
+        bounds: Bounds::default(),
     };
     let mut words = BytesMut::new();
     FrameWriter::new(&mut words).frame(&Frame::Hello(hello)).unwrap();

@@ -2,7 +2,7 @@
 
 mod common;
 
-use volary_wire::native::{Capabilities, Capability, Frame, Hello, Limits, Text};
+use volary_wire::native::{Bounds, Capabilities, Capability, Frame, Hello, Limits, Text, Welcome};
 
 /// The hello that was written down when this was first released: it says `chunks`, and `watch`, which means nothing.
 fn old_hello() -> Hello {
@@ -47,4 +47,51 @@ fn r1_every_capability_is_found_by_its_name() {
 #[test]
 fn r1_whoever_does_not_say_whom_it_calls_is_understood() {
     assert!(old_hello().called.is_empty());
+}
+
+#[test]
+fn r1_whoever_does_not_say_how_much_it_takes_is_understood() {
+    assert_eq!(old_hello().bounds, Bounds::default());
+}
+
+/// The frames of a handshake, with this behind them.
+fn handshakes_with(field: &[u8]) -> Vec<(&'static str, Frame, Vec<u8>)> {
+    let handshakes = common::frames().into_iter();
+    let handshakes = handshakes.filter(|(_, frame)| matches!(frame, Frame::Hello(_) | Frame::Welcome(_)));
+    let with = |(name, frame)| {
+        let mut bytes = common::encoded(&frame).to_vec();
+        bytes.extend_from_slice(field);
+        let length = u32::try_from(bytes.len() - 4).unwrap_or_else(|_| unreachable!("it is short"));
+        bytes[..4].copy_from_slice(&length.to_be_bytes());
+        (name, frame, bytes)
+    };
+    handshakes.map(with).collect()
+}
+
+#[test]
+fn r1_fields_of_a_later_version_are_passed_over_in_a_handshake() {
+    for (name, frame, bytes) in handshakes_with(&[200, 3, 1, 2, 3, 201, 0]) {
+        assert_eq!(common::decoded(&bytes, &Limits::default()), Ok(vec![frame]), "{name}");
+    }
+}
+
+#[test]
+fn r1_a_bound_is_said_once_and_is_a_number() {
+    for tag in [11, 12, 13] {
+        for (name, frame, bytes) in handshakes_with(&[tag, 1, 7]) {
+            let (Frame::Hello(Hello { bounds, .. }) | Frame::Welcome(Welcome { bounds, .. })) = frame else {
+                unreachable!("only these")
+            };
+            let read = common::decoded(&bytes, &Limits::default());
+            assert_eq!(read.is_ok(), bounds == Bounds::default(), "{name}: {read:?}");
+        }
+        for wrong in [&[tag, 0][..], &[tag, 2, 7, 7], &[tag, 1, 0x80]] {
+            for (name, _, bytes) in handshakes_with(wrong) {
+                assert!(
+                    common::decoded(&bytes, &Limits::default()).is_err(),
+                    "{name}, {wrong:?}"
+                );
+            }
+        }
+    }
 }

@@ -17,6 +17,7 @@ use crate::actor::Fault;
 use crate::baggage::Baggage;
 use crate::cell::{CellRef, Header};
 use crate::intercept::Layers;
+use crate::mailbox::Reason;
 use crate::reference::foreign::{Receipt, Taken};
 
 /// Who is running on this thread, and for how long it may.
@@ -132,8 +133,8 @@ pub(crate) struct Host {
     /// wait: whoever asked need not look again.
     suspended_at: Cell<u64>,
     short: Cell<u32>,
-    /// Why a layer refused the last message that it did.
-    refusal: Cell<&'static str>,
+    /// Why a layer, or the way to another node, refused the last message that it did.
+    refusal: Cell<Reason>,
     /// A hook of a shutdown is polled.
     in_hook: Cell<bool>,
     /// A task begins with actors of which it runs some itself.
@@ -168,7 +169,7 @@ impl Host {
             asks: Cell::new(0),
             suspended_at: Cell::new(0),
             short: Cell::new(0),
-            refusal: Cell::new(""),
+            refusal: Cell::new(Reason::Said("")),
             runs_others: Cell::new(false),
             in_hook: Cell::new(false),
             ending: RefCell::new(None),
@@ -332,14 +333,14 @@ impl Host {
         self.surroundings.replace(surroundings)
     }
 
-    pub(crate) fn set_refusal(&self, reason: &'static str) {
+    pub(crate) fn set_refusal(&self, reason: Reason) {
         self.refusal.set(reason);
     }
 
-    /// Why a layer has just refused a message on this thread.
+    /// Why a layer, or the way to another node, has just refused a message on this thread.
     #[cold]
-    pub(crate) fn refusal() -> &'static str {
-        Host::with(|host| host.refusal.get()).unwrap_or_default()
+    pub(crate) fn refusal() -> Reason {
+        Host::with(|host| host.refusal.get()).unwrap_or(Reason::Said(""))
     }
 
     /// The actor that runs on this thread, or whose task does.

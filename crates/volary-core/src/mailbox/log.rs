@@ -72,7 +72,7 @@ impl Refusal {
             Refusal::Closed => DeadReason::Stopped,
             Refusal::Full | Refusal::Denied => DeadReason::Full,
             Refusal::Unsendable => DeadReason::Unsendable,
-            Refusal::Intercepted => DeadReason::Intercepted(crate::dispatch::Host::refusal()),
+            Refusal::Intercepted => DeadReason::Intercepted(crate::dispatch::Host::refusal().text()),
         }
     }
 }

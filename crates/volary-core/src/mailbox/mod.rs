@@ -15,6 +15,7 @@ mod log;
 mod marks;
 pub(crate) mod pool;
 mod priority;
+mod reason;
 mod record;
 
 pub(crate) use block::BLOCK_BYTES;
@@ -26,6 +27,7 @@ pub(crate) use freight::{Freight, Goods};
 pub use kind::MailboxKind;
 pub(crate) use log::{Growth, Log, Peek, Refusal};
 pub use priority::{Priority, StablePriority};
+pub(crate) use reason::Reason;
 pub(crate) use record::{Along, Envelope, Incoming, Origin, RecordKind, payload_words, write_payload};
 pub use record::{INLINE_BYTES, MessageTable};
 

@@ -23,7 +23,7 @@ use crate::actor::Message;
 use crate::cell::CellRef;
 use crate::cell::state::{SLOW, TIMED};
 use crate::dispatch::{Host, run_inline};
-use crate::mailbox::{MessageTable, Refusal};
+use crate::mailbox::{MessageTable, Reason, Refusal};
 use crate::sync::atomic::Ordering::*;
 use crate::time::{Moment, TimerId, nanos};
 
@@ -157,7 +157,7 @@ impl<M: Message> fmt::Debug for Ask<'_, M> {
 
 enum State {
     /// And why, where a refusal has a reason.
-    Refused(Refusal, &'static str),
+    Refused(Refusal, Reason),
     /// The time of the request that is being served was over before.
     Late,
     /// In the mailbox; nobody has been told to run the target.
@@ -217,12 +217,12 @@ pub(crate) fn unasked<M: Message>(refusal: Refusal) -> AskError<M::Rejection> {
     refused::<M>(refusal, Host::refusal())
 }
 
-fn refused<M: Message>(refusal: Refusal, reason: &'static str) -> AskError<M::Rejection> {
+fn refused<M: Message>(refusal: Refusal, reason: Reason) -> AskError<M::Rejection> {
     match refusal {
         Refusal::Closed => AskError::Stopped,
         Refusal::Full | Refusal::Denied => AskError::Full,
         Refusal::Unsendable => AskError::unsendable::<M>(reason),
-        Refusal::Intercepted => AskError::Refused { reason },
+        Refusal::Intercepted => AskError::Refused { reason: reason.text() },
     }
 }
 

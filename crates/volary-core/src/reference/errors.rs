@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::cycle::Cycle;
 use crate::actor::{Fault, Rejection};
-use crate::mailbox::Refusal;
+use crate::mailbox::{Reason, Refusal};
 use crate::tree::{NameError, Path};
 
 /// A `tell` that was refused. The message comes back.
@@ -206,10 +206,17 @@ pub enum AskError<R: Rejection = Infallible> {
 
 impl<R: Rejection> AskError<R> {
     /// The target lives elsewhere, and `M` cannot be written.
-    pub(crate) fn unsendable<M>(why: &str) -> Self {
-        AskError::Remote(Box::new(RemoteError::Codec {
-            name: std::any::type_name::<M>().to_owned(),
-            why: why.to_owned(),
+    pub(crate) fn unsendable<M>(why: Reason) -> Self {
+        let name = std::any::type_name::<M>().to_owned();
+        AskError::Remote(Box::new(match why {
+            Reason::Said(why) => RemoteError::Codec {
+                name,
+                why: why.to_owned(),
+            },
+            Reason::TooLarge { bytes, most } => {
+                let [bytes, most] = [bytes, most].map(|count| count as usize);
+                RemoteError::TooLarge { name, bytes, most }
+            }
         }))
     }
 }
@@ -261,6 +268,16 @@ pub enum RemoteError {
         name: String,
         /// What is wrong.
         why: String,
+    },
+    /// The message is longer than that node, or this one, lets pass. It was not sent; send less at a time.
+    #[error("{name} is too large for that node: it has {bytes} bytes, and {most} are taken")]
+    TooLarge {
+        /// The name of the message.
+        name: String,
+        /// How many bytes it has as it is written.
+        bytes: usize,
+        /// How many it may have.
+        most: usize,
     },
 }
 

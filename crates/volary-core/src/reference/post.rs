@@ -5,7 +5,7 @@ use super::foreign::post_out;
 use crate::actor::Message;
 use crate::cell::{Header, MailboxRule};
 use crate::dispatch::{Host, contain};
-use crate::mailbox::{Along, BELL, Bound, Envelope, Growth, Letter, Mailbox, MessageTable, Origin, Refusal};
+use crate::mailbox::{Along, BELL, Bound, Envelope, Growth, Letter, Mailbox, MessageTable, Origin, Reason, Refusal};
 
 /// Queues a message. The caller then sees to it that the actor runs.
 #[inline(always)]
@@ -170,7 +170,7 @@ fn post_watched<M: Message>(
     match see_off(cell, &mut envelope, &message) {
         Ok(()) => post_by_rule(cell, table, envelope, message),
         Err(reason) => {
-            Host::with(|host| host.set_refusal(reason));
+            Host::with(|host| host.set_refusal(Reason::Said(reason)));
             Err((Refusal::Intercepted, message))
         }
     }

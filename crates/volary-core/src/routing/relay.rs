@@ -128,7 +128,7 @@ impl<T: Target, S: super::plan::Routing> Head<T, S> {
                 Refusal::Full | Refusal::Denied => (DeadReason::Full, Ending::Full),
                 Refusal::Unsendable => (DeadReason::Unsendable, Ending::NoReply),
                 Refusal::Intercepted => {
-                    let reason = Host::refusal();
+                    let reason = Host::refusal().text();
                     (DeadReason::Intercepted(reason), Ending::Refused(reason))
                 }
             };

@@ -9,7 +9,8 @@ use std::task::{Context, Waker};
 
 use bytes::BytesMut;
 use volary_core::Resolving;
-use volary_wire::native::{Frame, FrameWriter, Outcome, Reply};
+use volary_core::foreign::Undeliverable;
+use volary_wire::native::{Frame, FrameWriter, Outcome, Oversize, Reply};
 
 use super::Link;
 use super::answers::{Open, Question};
@@ -127,9 +128,15 @@ impl Link {
             FrameWriter::new(buffer).reply(correlation, |payload| reply.write(payload))
         });
         self.answers.one_answered(|| {
-            if written.is_err() || self.write(|outbound| outbound.answer(buffer)) {
-                let text = "the answer is too large for that node";
-                let outcome = Outcome::ended(Outcome::FAILED, 0, text);
+            let too_large = match written {
+                Ok(_) => self.write(|outbound| outbound.answer(buffer).err()),
+                Err(Oversize { length, limit }) => Some(Undeliverable::TooLarge {
+                    bytes: length,
+                    most: limit,
+                }),
+            };
+            if let Some(why) = too_large {
+                let outcome = Outcome::ended(Outcome::FAILED, 0, &format!("the answer cannot be sent: {why}"));
                 self.write_first(&Frame::Reply(Reply { correlation, outcome }));
             }
         });

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use volary_wire::native::{
-    Capabilities, Frame, FrameDecoder, FrameWriter, Hello, Lane, Limits, Refuse, RefuseReason, VERSIONS, Welcome,
+    Bounds, Capabilities, Frame, FrameDecoder, FrameWriter, Hello, Lane, Limits, Refuse, RefuseReason, VERSIONS,
+    Welcome,
 };
 
 use super::within;
@@ -35,6 +36,8 @@ pub(crate) struct Greeting {
     pub(crate) compression: Option<Compression>,
     /// What both sides can.
     pub(crate) capabilities: Capabilities,
+    /// What the other side takes.
+    pub(crate) bounds: Bounds,
 }
 
 /// Who made a connection.
@@ -103,6 +106,7 @@ pub(crate) async fn greet(
         capabilities: Capabilities::all().names(),
         compressions: offered.iter().map(|one| one.name().into()).collect(),
         called: called.names(),
+        bounds: Bounds::of(&shared.options.limits()),
     });
     let said = say(&mut connection, &hello).await;
     let mut decoder = FrameDecoder::new(first_words());
@@ -130,6 +134,7 @@ pub(crate) async fn greet(
                 system: welcome.system.as_str().to_owned(),
                 incarnation: welcome.incarnation,
                 capabilities: Capabilities::of(&welcome.capabilities) & Capabilities::all(),
+                bounds: welcome.bounds,
                 identity: connection.identity,
                 compression: chosen.transpose()?,
                 caller: Caller::We,
@@ -195,6 +200,7 @@ pub(crate) async fn accept(
         incarnation: shared.incarnation,
         capabilities: capabilities.names(),
         compression: compression.map(|one| one.name().into()),
+        bounds: Bounds::of(&shared.options.limits()),
     });
     say(&mut connection, &welcome).await?;
     decoder.set_limits(shared.options.limits());
@@ -206,6 +212,7 @@ pub(crate) async fn accept(
         system: hello.system.as_str().to_owned(),
         incarnation: hello.incarnation,
         capabilities,
+        bounds: hello.bounds,
         caller: Caller::They,
         identity: connection.identity,
         compression,

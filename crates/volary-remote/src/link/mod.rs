@@ -65,7 +65,7 @@ impl Link {
     pub(crate) fn start(peer: &Arc<Peer>, mut greeting: Greeting, rights: Rights) -> Arc<Self> {
         let squeezing = greeting.squeezing(peer.shared.options.stretch_bytes);
         *peer.compression.lock() = greeting.compression;
-        let epoch = peer.connected(greeting.incarnation, &greeting.system, greeting.capabilities);
+        let epoch = peer.connected(&greeting);
         let link = Arc::new(Link {
             peer: peer.clone(),
             epoch,

@@ -195,7 +195,7 @@ mod tests {
         let pen = Pen::new(wire.write_half(), None);
         link.write_first(&Frame::Heartbeat { nonce: 10 });
         // Three pieces, each with a head of its own.
-        link.write(|outbound| outbound.answer(&[7; 3_000]));
+        link.write(|outbound| outbound.answer(&[7; 3_000]).err());
         let mut written = 0;
         // First the heartbeats and two pieces, then the last one.
         for (parts, writes) in [(6, 1), (2, 2)] {

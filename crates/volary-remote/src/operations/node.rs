@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use prost::Message;
+use volary_core::foreign::Undeliverable;
 use volary_core::{ActorStatus, Address, Passivation, RemoteError};
 use volary_wire::RemoteActor;
 use volary_wire::native::{Answer, Frame, Operation};
@@ -457,10 +458,7 @@ impl RemoteNode {
         }
         let limit = shared.options.max_message - 1_024;
         if payload.len() > limit {
-            return Err(RemoteError::Codec {
-                name: operation.as_str().to_owned(),
-                why: format!("it has {} bytes, and {limit} are allowed", payload.len()),
-            });
+            return Err(too_large(operation, payload.len(), limit));
         }
         let peer = shared
             .peer(&self.node)
@@ -475,13 +473,20 @@ impl RemoteNode {
                     payload: payload.clone(),
                 });
                 // Asked on it before it could be lost: whoever closes it comes for those that were.
-                if let Some(epoch) = peer.write_if_connected(&frame) {
-                    was_written = true;
-                    place.asked_on(epoch);
-                    if !peer.outbound.lock().is_on(epoch) {
-                        return None;
+                match peer.write_if_connected(&frame) {
+                    Ok(None) => {}
+                    Ok(Some(epoch)) => {
+                        was_written = true;
+                        place.asked_on(epoch);
+                        if !peer.outbound.lock().is_on(epoch) {
+                            return None;
+                        }
+                        return answer.await.ok().map(Ok);
                     }
-                    return answer.await.ok();
+                    Err(Undeliverable::TooLarge { bytes, most }) => {
+                        return Some(Err(too_large(operation, bytes, most)));
+                    }
+                    Err(why) => return Some(Err(unreachable(why.why()))),
                 }
                 drop(place);
                 if shared.is_stopping() {
@@ -493,7 +498,7 @@ impl RemoteNode {
         })
         .await;
         match answered.flatten() {
-            Some(answer) => Ok(answer),
+            Some(answer) => answer,
             None if was_written => Err(RemoteError::Unconfirmed {
                 node: self.node.clone(),
             }),
@@ -529,4 +534,9 @@ impl RemoteNode {
             why,
         }
     }
+}
+
+fn too_large(operation: OperationName, bytes: usize, most: usize) -> RemoteError {
+    let name = operation.as_str().to_owned();
+    RemoteError::TooLarge { name, bytes, most }
 }

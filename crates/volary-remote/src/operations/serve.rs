@@ -48,13 +48,19 @@ pub(crate) fn serve(link: &Arc<Link>, operation: &Operation) {
     let answer = {
         let (peer, name) = (peer.clone(), name.to_owned());
         move |(status, payload): Told| {
-            if correlation != 0 {
+            let write = |status: Status, payload| {
                 let status = status as u8;
-                peer.write_in_order(&Frame::Answer(Answer {
+                peer.write_if_connected(&Frame::Answer(Answer {
                     correlation,
                     status,
                     payload,
-                }));
+                }))
+            };
+            if correlation != 0 {
+                if let Err(why) = write(status, payload) {
+                    let (status, payload) = problem(Status::Failed, format!("the answer cannot be sent: {why}"));
+                    let _ = write(status, payload); // it is short
+                }
             } else if !matches!(status, Status::Ok | Status::Nobody) {
                 // Whoever told a reference to stop waits for no answer.
                 let why = format!("the operation `{name}` was not done: {status:?}");

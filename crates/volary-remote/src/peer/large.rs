@@ -143,10 +143,17 @@ impl LargeFrames {
         self.queue.push_back(Large { message, frame, form });
     }
 
-    /// The numbers of messages that are longer than this.
-    pub(super) fn longer_than(&self, most: usize) -> impl Iterator<Item = u64> {
-        let long = self.queue.iter().filter(move |large| large.frame.len() > most);
-        long.filter_map(|large| large.message.as_ref().map(|message| message.sequence))
+    /// The messages that wait here, with their numbers.
+    pub(super) fn messages(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        let messages = self.queue.iter();
+        messages.filter_map(|large| Some((large.message.as_ref()?.sequence, &*large.frame)))
+    }
+
+    /// What is put in by this stands before all that is there.
+    pub(super) fn put_before(&mut self, put: impl FnOnce(&mut Self)) {
+        let rest = std::mem::take(&mut self.queue);
+        put(self);
+        self.queue.extend(rest);
     }
 
     /// Takes out messages that have not begun to go.
@@ -398,7 +405,8 @@ mod tests {
         large.push(1, 1, vec![0; 3_004].into());
         large.push_other(vec![0; 10].into());
         large.push(2, 2, vec![0; 9_004].into());
-        assert_eq!(large.longer_than(5_000).collect::<Vec<_>>(), [2]);
+        let messages: Vec<_> = large.messages().map(|(number, frame)| (number, frame.len())).collect();
+        assert_eq!(messages, [(1, 3_004), (2, 9_004)]);
         large.withdraw(|sequence| sequence == 2);
         assert!(large.is_behind(1) && !large.is_behind(2));
         assert_eq!((large.len(), large.bytes(), large.other_bytes()), (2, 3_014, 10));

@@ -3,22 +3,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::{Buf, BytesMut};
-use volary_core::foreign::PendingReply;
+use volary_core::foreign::{PendingReply, Undeliverable};
 use volary_core::{ActorId, DeadReason};
-use volary_wire::native::{Capabilities, Capability, Frame, FrameDecoder, FrameKind, Limits};
+use volary_wire::native::{Bounds, Capabilities, Envelope, Frame, FrameDecoder, FrameKind, Limits, Name};
 
 use super::lost::Lost;
 use super::names::Names;
 use super::outbound::{Asked, Outbound};
+use crate::outlet::place;
 
 impl Outbound {
     /// A connection was made; its number, and what is lost by that. One that there was is over, even if whoever closes
     /// it has not come here yet: what was written for it means something else on the next.
-    pub(crate) fn connect(&mut self, capabilities: Capabilities) -> (u64, Vec<Lost>) {
+    pub(crate) fn connect(&mut self, capabilities: Capabilities, bounds: Bounds) -> (u64, Vec<Lost>) {
         let mut lost = self.disconnect(self.epoch);
         lost.extend(self.take_given_up());
-        if !capabilities.contains(Capability::Chunks) {
-            lost.extend(self.speak_in_whole_frames());
+        let terms = self.own_terms.with(capabilities, bounds);
+        if terms != self.own_terms {
+            self.terms = terms;
+            self.large.set_chunk(terms.chunk);
+            lost.extend(self.take_unfit());
+            self.cut_what_waits();
         }
         self.epoch += 1;
         self.connected = true;
@@ -28,13 +33,47 @@ impl Outbound {
         (self.epoch, lost)
     }
 
-    /// The peer puts no pieces together: what waits goes as it is, or not at all.
-    fn speak_in_whole_frames(&mut self) -> Vec<Lost> {
-        self.longest = self.longest_whole;
-        self.chunk = 4 + self.longest;
-        self.large.set_chunk(self.chunk);
-        let too_long = self.large.longer_than(self.chunk).collect();
-        self.withdraw(&too_long, DeadReason::Unsendable)
+    /// Takes out what has waited for a connection and is more than the peer takes.
+    fn take_unfit(&mut self) -> Vec<Lost> {
+        let terms = self.terms;
+        let why_not = |frame: &[u8]| {
+            let bytes = frame.len() - 4;
+            if bytes > terms.longest {
+                let most = terms.longest;
+                return Some(Undeliverable::TooLarge { bytes, most });
+            }
+            let is_taken = !terms.counts_headers() || terms.takes(message(frame)?.metadata.as_ref());
+            (!is_taken).then_some(Undeliverable::NoContext)
+        };
+        let small = frames(&self.ready).filter_map(|frame| Some((numbered(frame)?, why_not(frame)?)));
+        let large = self.large.messages();
+        let large = large.filter_map(|(sequence, frame)| Some((sequence, why_not(frame)?)));
+        let unfit: BTreeMap<u64, Undeliverable> = small.chain(large).collect();
+        let sequences = unfit.keys().copied().collect();
+        let reason = |sequence| (DeadReason::Unsendable, unfit.get(&sequence).copied());
+        self.withdraw(&sequences, reason)
+    }
+
+    /// What has waited is longer than the peer takes it as a whole: it goes in pieces, and what was written behind it does not
+    /// pass it. Before what waits to go in pieces anyway, which is behind all that is to the same receivers.
+    fn cut_what_waits(&mut self) {
+        if frames(&self.ready).all(|frame| frame.len() <= self.terms.chunk) {
+            return;
+        }
+        let waiting = std::mem::take(&mut self.ready).freeze();
+        self.large.put_before(|large| {
+            for frame in frames(&waiting) {
+                let copy = waiting.slice_ref(frame);
+                match message(frame) {
+                    Some(Envelope {
+                        sequence,
+                        receiver: Name::Text(receiver),
+                        ..
+                    }) => large.push(place(&receiver), sequence, copy),
+                    _ => large.push_answer(copy),
+                }
+            }
+        });
     }
 
     /// Takes out the asks that have waited for a connection longer than their askers: they are not to be handled after
@@ -47,18 +86,22 @@ impl Outbound {
         }
         let expired = self.ledger.open().filter(|sent| given_up.contains(&sent.correlation));
         let expired = expired.map(|sent| sent.sequence).collect();
-        self.withdraw(&expired, DeadReason::Expired)
+        self.withdraw(&expired, |_| (DeadReason::Expired, None))
     }
 
     /// Takes out what has waited for a connection on its way to these.
     pub(crate) fn take_back(&mut self, receivers: &BTreeSet<ActorId>) -> Vec<Lost> {
         let theirs = self.ledger.open().filter(|sent| receivers.contains(&sent.receiver));
         let theirs = theirs.map(|sent| sent.sequence).collect();
-        self.withdraw(&theirs, DeadReason::Unreachable)
+        self.withdraw(&theirs, |_| (DeadReason::Unreachable, None))
     }
 
     /// Takes out messages of which nothing was written to a connection. Their numbers stay unused.
-    fn withdraw(&mut self, sequences: &BTreeSet<u64>, reason: DeadReason) -> Vec<Lost> {
+    fn withdraw(
+        &mut self,
+        sequences: &BTreeSet<u64>,
+        why: impl Fn(u64) -> (DeadReason, Option<Undeliverable>),
+    ) -> Vec<Lost> {
         if sequences.is_empty() {
             return Vec::new();
         }
@@ -69,8 +112,12 @@ impl Outbound {
             }
         }
         self.large.withdraw(|sequence| sequences.contains(&sequence));
-        let lost = sequences.iter().filter_map(|sequence| self.refused(*sequence));
-        lost.map(|lost| Lost { reason, ..lost }).collect()
+        let lost = sequences.iter().filter_map(|sequence| {
+            let (reason, unfit) = why(*sequence);
+            let lost = self.refused(*sequence)?;
+            Some(Lost { reason, unfit, ..lost })
+        });
+        lost.collect()
     }
 
     /// The same for the one of all that is open which has waited longest: it stands before the others, so that those need not be
@@ -97,9 +144,8 @@ impl Outbound {
             return Vec::new();
         }
         self.connected = false;
-        self.chunk = self.usual_chunk;
-        self.longest = self.longest_in_pieces;
-        self.large.set_chunk(self.chunk);
+        self.terms = self.own_terms;
+        self.large.set_chunk(self.terms.chunk);
         let written = self.written;
         self.lose_all(|sequence| {
             if sequence <= written {
@@ -154,6 +200,7 @@ impl Outbound {
                 type_name: sent.type_name,
                 reason: reason(sent.sequence),
                 reply: asks.remove(&sent.correlation).map(|asked| asked.reply),
+                unfit: None,
                 unreported: unreported.clone(),
             })
             .collect();
@@ -181,14 +228,21 @@ fn frames(mut left: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// The number of a frame that is a message.
 fn numbered(frame: &[u8]) -> Option<u64> {
+    Some(message(frame)?.sequence)
+}
+
+/// What is in a frame that is a message.
+fn message(frame: &[u8]) -> Option<Envelope> {
     let kind = *frame.get(4)?;
     if kind != FrameKind::Ask as u8 && kind != FrameKind::Tell as u8 {
         return None;
     }
-    let mut decoder = FrameDecoder::new(Limits::default());
+    let mut limits = Limits::default();
+    limits.max_frame = limits.max_frame.max(frame.len());
+    let mut decoder = FrameDecoder::new(limits);
     decoder.feed(frame);
     match decoder.next_frame() {
-        Ok(Some(Frame::Ask { envelope, .. } | Frame::Tell(envelope))) => Some(envelope.sequence),
+        Ok(Some(Frame::Ask { envelope, .. } | Frame::Tell(envelope))) => Some(envelope),
         _ => None,
     }
 }

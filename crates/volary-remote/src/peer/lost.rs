@@ -12,6 +12,8 @@ pub(crate) struct Lost {
     pub(crate) type_name: &'static str,
     pub(crate) reason: DeadReason,
     pub(crate) reply: Option<PendingReply>,
+    /// Why it cannot be sent, if that is the reason.
+    pub(crate) unfit: Option<Undeliverable>,
     #[expect(dead_code, reason = "it is there to be held")]
     pub(crate) unreported: Unreported,
 }
@@ -35,10 +37,16 @@ impl Lost {
         match self.reason {
             DeadReason::Unconfirmed => RemoteError::Unconfirmed { node },
             DeadReason::Full => RemoteError::Busy { node },
-            DeadReason::Unsendable => RemoteError::Codec {
-                name: self.type_name.to_owned(),
-                why: Undeliverable::TooLarge.to_string(),
-            },
+            DeadReason::Unsendable => {
+                let name = self.type_name.to_owned();
+                match self.unfit.unwrap_or(Undeliverable::Unsendable) {
+                    Undeliverable::TooLarge { bytes, most } => RemoteError::TooLarge { name, bytes, most },
+                    unfit => RemoteError::Codec {
+                        name,
+                        why: unfit.to_string(),
+                    },
+                }
+            }
             _ => RemoteError::Unreachable {
                 node,
                 why: why.to_owned(),

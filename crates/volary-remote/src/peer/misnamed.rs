@@ -41,6 +41,7 @@ impl Outlet for Misnamed {
             type_name: parcel.type_name(),
             reason: DeadReason::Unreachable,
             reply: parcel.take_reply(),
+            unfit: None,
             unreported,
         };
         peer.report_because(vec![lost], &self.why);

@@ -19,6 +19,7 @@ mod outbound;
 mod reading;
 mod settled;
 mod ship;
+mod terms;
 mod way;
 
 use std::sync::Arc;
@@ -26,9 +27,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
-use volary_core::foreign::StandIn;
+use volary_core::foreign::{StandIn, Undeliverable};
 use volary_core::{Address, DeadReason, RemoteError};
-use volary_wire::native::{Capabilities, Frame};
+use volary_wire::native::{Bounds, Capabilities, Frame};
 
 pub(crate) use apart::Apart;
 pub(crate) use batch::Batch;
@@ -47,7 +48,7 @@ pub(crate) use way::Way;
 use crate::compression::Compression;
 use crate::duty::Duty;
 use crate::event::PeerEvent;
-use crate::link::{Trials, UNIT};
+use crate::link::{Greeting, Trials, UNIT};
 use crate::outlet::PeerOutlet;
 use crate::shared::Shared;
 use crate::transport_actor::RemoteDeadLetter;
@@ -81,6 +82,8 @@ pub(crate) struct Peer {
     pub(crate) compression: Mutex<Option<Compression>>,
     /// Of the same.
     capabilities: Mutex<Capabilities>,
+    /// What the peer takes, as it said on the same.
+    bounds: Mutex<Bounds>,
     /// Why there was no connection the last time that one was needed.
     pub(crate) why_not: Mutex<Option<String>>,
 }
@@ -105,6 +108,7 @@ impl Peer {
             closed: AtomicBool::new(false),
             compression: Mutex::new(None),
             capabilities: Mutex::default(),
+            bounds: Mutex::default(),
             why_not: Mutex::default(),
             way: Way::new(&shared),
             shared,
@@ -200,13 +204,13 @@ impl Peer {
         self.to_write.notify_one();
     }
 
-    /// The same; the number of the connection, if there is one.
-    pub(crate) fn write_if_connected(&self, frame: &Frame) -> Option<u64> {
+    /// The same for what may be long; the number of the connection, if there is one.
+    pub(crate) fn write_if_connected(&self, frame: &Frame) -> Result<Option<u64>, Undeliverable> {
         let mut outbound = self.outbound.lock();
-        let epoch = outbound.write_if_connected(frame);
+        let written = outbound.write_if_connected(frame);
         drop(outbound);
         self.to_write.notify_one();
-        epoch
+        written
     }
 
     /// The same, on a connection that is made for it if there is none.
@@ -216,10 +220,16 @@ impl Peer {
         self.look.notify_one();
     }
 
-    /// A connection was made to this incarnation of a system of this name; the number of the connection. If another
-    /// incarnation was spoken to before, all that is known of that is over.
-    pub(crate) fn connected(self: &Arc<Self>, incarnation: u64, system: &str, capabilities: Capabilities) -> u64 {
-        let before = self.lives.lock().begin(incarnation);
+    /// A connection was made; its number. If another incarnation was spoken to before, all that is known of that is over.
+    pub(crate) fn connected(self: &Arc<Self>, greeting: &Greeting) -> u64 {
+        let Greeting {
+            incarnation,
+            system,
+            capabilities,
+            bounds,
+            ..
+        } = greeting;
+        let before = self.lives.lock().begin(*incarnation);
         if let Some(before) = before {
             let _turn = self.reading.lock();
             self.forget(DeadReason::Unreachable);
@@ -227,11 +237,12 @@ impl Peer {
             self.shared.publish(PeerEvent::Quarantined { node, incarnation });
         }
         self.counters.connections.fetch_add(1, Relaxed);
-        *self.capabilities.lock() = capabilities;
+        *self.capabilities.lock() = *capabilities;
+        *self.bounds.lock() = *bounds;
         let (epoch, lost, strangers, to_strangers) = {
             let mut outbound = self.outbound.lock();
             let mut known = self.known.lock();
-            let (epoch, lost) = outbound.connect(capabilities);
+            let (epoch, lost) = outbound.connect(*capabilities, *bounds);
             let strangers = known.begin(system);
             let to_strangers = outbound.take_back(&strangers.iter().map(StandIn::id).collect());
             // Under the same lock: who begins to watch is among them, or finds the connection.

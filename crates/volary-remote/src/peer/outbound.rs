@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use bytes::BytesMut;
 use hashbrown::HashMap;
-use volary_core::foreign::PendingReply;
+use volary_core::foreign::{PendingReply, Undeliverable};
 use volary_core::{ActorId, DeadReason};
 use volary_wire::native::{Confirm, Frame, FrameWriter};
 
@@ -17,6 +17,7 @@ use super::large::{LargeFrames, Pace};
 use super::ledger::Ledger;
 use super::lost::{Lost, Unreported};
 use super::names::Names;
+use super::terms::Terms;
 use crate::options::{Overflow, RemoteOptions};
 
 /// A buffer that has grown beyond this is kept only as long as batches are not much smaller: to have memory cleared and
@@ -70,15 +71,10 @@ pub(crate) struct Outbound {
     pub(super) correlation: u64,
     pub(super) most_bytes: usize,
     pub(super) window: u64,
-    /// What is longer goes in pieces, if the peer can put them together.
-    pub(super) chunk: usize,
-    /// The same, if it can.
-    pub(super) usual_chunk: usize,
-    /// The longest frame that can be sent, in pieces or not, without its length.
-    pub(super) longest: usize,
-    /// The same to a peer that puts no pieces together, and to one that does.
-    pub(super) longest_whole: usize,
-    pub(super) longest_in_pieces: usize,
+    /// How long it may be, with the connection there is.
+    pub(super) terms: Terms,
+    /// The same without one.
+    pub(super) own_terms: Terms,
     pub(super) overflow: Overflow,
 }
 
@@ -106,12 +102,9 @@ impl Outbound {
             correlation: 0,
             most_bytes: options.outbound_bytes,
             window: options.window,
-            chunk: options.chunk_bytes,
-            usual_chunk: options.chunk_bytes,
+            terms: Terms::new(options),
+            own_terms: Terms::new(options),
             overflow: options.overflow,
-            longest: options.max_message,
-            longest_whole: options.max_frame,
-            longest_in_pieces: options.max_message,
         }
     }
 
@@ -194,40 +187,52 @@ impl Outbound {
 
     /// Writes a frame behind everything that was written before; without a connection it is not needed.
     pub(crate) fn write_in_order(&mut self, frame: &Frame) {
-        if self.connected {
-            self.write_behind(frame);
+        if let Err(why) = self.write_if_connected(frame) {
+            tracing::error!(%why, "what is said beside messages cannot be sent");
         }
     }
 
-    /// The same; the number of the connection, if there is one.
-    pub(crate) fn write_if_connected(&mut self, frame: &Frame) -> Option<u64> {
-        self.write_in_order(frame);
-        self.connected.then_some(self.epoch)
+    /// The same for what may be long; the number of the connection, if there is one.
+    pub(crate) fn write_if_connected(&mut self, frame: &Frame) -> Result<Option<u64>, Undeliverable> {
+        match self.connected {
+            true => self.write_behind(frame).map(|()| Some(self.epoch)),
+            false => Ok(None),
+        }
     }
 
     /// The same; without a connection it waits for one, if there is room.
     pub(crate) fn write_in_time(&mut self, frame: &Frame) {
-        if self.connected || (!self.closed && self.ready.len() < self.most_bytes) {
-            self.write_behind(frame);
+        if (self.connected || (!self.closed && self.ready.len() < self.most_bytes))
+            && let Err(why) = self.write_behind(frame)
+        {
+            tracing::error!(%why, "what is said beside messages cannot be sent");
         }
     }
 
-    fn write_behind(&mut self, frame: &Frame) {
+    fn write_behind(&mut self, frame: &Frame) -> Result<(), Undeliverable> {
         let start = self.ready.len();
         put(&mut self.ready, frame);
         let length = self.ready.len() - start;
         let is_answer = matches!(frame, Frame::Answer(_));
-        if length > self.chunk && (is_answer || matches!(frame, Frame::Operation(_))) {
+        if length > self.terms.chunk && (is_answer || matches!(frame, Frame::Operation(_))) {
             let frame = self.ready.split_off(start).freeze();
-            if frame.len() - 4 > self.longest {
-                return tracing::error!(length, "what is said beside messages is too large for that node");
-            }
+            self.must_be_taken(frame.len() - 4)?;
             self.large.push_answer(frame);
         } else if !self.large.is_empty() {
             let frame = self.ready.split_off(start).freeze();
             self.large.push_other(frame);
         } else if is_answer {
             self.answers += length;
+        }
+        Ok(())
+    }
+
+    /// Whether the peer takes a frame of so many bytes.
+    pub(super) fn must_be_taken(&self, bytes: usize) -> Result<(), Undeliverable> {
+        let most = self.terms.longest;
+        match bytes > most {
+            true => Err(Undeliverable::TooLarge { bytes, most }),
+            false => Ok(()),
         }
     }
 
@@ -243,20 +248,17 @@ impl Outbound {
         }
     }
 
-    /// Writes the answer to an ask before everything that waits, or in pieces beside it if it is large. Whether it is too
-    /// large for that node.
-    pub(crate) fn answer(&mut self, frame: &[u8]) -> bool {
-        if frame.len() - 4 > self.longest {
-            return true;
-        }
+    /// Writes the answer to an ask before everything that waits, or in pieces beside it if it is large.
+    pub(crate) fn answer(&mut self, frame: &[u8]) -> Result<(), Undeliverable> {
+        self.must_be_taken(frame.len() - 4)?;
         if !self.connected {
-        } else if frame.len() > self.chunk {
+        } else if frame.len() > self.terms.chunk {
             self.large.push_answer(frame.to_vec().into());
         } else {
             self.first.extend_from_slice(frame);
             self.large.mind_others();
         }
-        false
+        Ok(())
     }
 
     /// The peer has read so many bytes of what went in pieces on the connection `epoch`.
@@ -358,6 +360,7 @@ impl Outbound {
             type_name,
             reason: DeadReason::Full,
             reply,
+            unfit: None,
             unreported: self.unreported.clone(),
         })
     }
@@ -392,18 +395,18 @@ pub(super) fn put(out: &mut BytesMut, frame: &Frame) {
 
 #[cfg(test)]
 mod tests {
-    use volary_wire::native::Capabilities;
+    use volary_wire::native::{Bounds, Capabilities};
 
     use super::*;
 
     #[test]
     fn r3_nothing_that_was_written_for_one_connection_goes_to_the_next() {
         let mut outbound = Outbound::new(&RemoteOptions::new());
-        let (first, _) = outbound.connect(Capabilities::all());
+        let (first, _) = outbound.connect(Capabilities::all(), Bounds::default());
         outbound.write_in_order(&Frame::Heartbeat { nonce: 1 });
         assert!(outbound.has_more());
         // Whoever closes the first has not come yet.
-        let (second, _) = outbound.connect(Capabilities::all());
+        let (second, _) = outbound.connect(Capabilities::all(), Bounds::default());
         assert!(!outbound.has_more());
         outbound.write_in_order(&Frame::Heartbeat { nonce: 2 });
         outbound.disconnect(first);
@@ -413,8 +416,8 @@ mod tests {
     #[test]
     fn r8_what_the_last_connection_said_does_not_count_on_the_next() {
         let mut outbound = Outbound::new(&RemoteOptions::new());
-        let (first, _) = outbound.connect(Capabilities::all());
-        outbound.connect(Capabilities::all());
+        let (first, _) = outbound.connect(Capabilities::all(), Bounds::default());
+        outbound.connect(Capabilities::all(), Bounds::default());
         let confirm = Confirm::new(9, &[]).unwrap_or_else(|| unreachable!("no ranges"));
         assert_eq!(outbound.confirm(first, &confirm), Ok(0));
         assert_eq!(outbound.confirm(first + 1, &confirm), Err(Breach::NotSent));
@@ -424,7 +427,7 @@ mod tests {
     #[test]
     fn r3_a_long_buffer_is_kept_while_batches_differ_and_let_go_of_when_they_stay_short() {
         let mut outbound = Outbound::new(&RemoteOptions::new());
-        let (epoch, _) = outbound.connect(Capabilities::all());
+        let (epoch, _) = outbound.connect(Capabilities::all(), Bounds::default());
         let (mut spare, mut largest) = (Batch::default(), Vec::new());
         for batch in 0..1_000 {
             let heartbeats = if batch < 500 && batch % 50 == 0 { 500_000 } else { 10 };
@@ -448,7 +451,7 @@ mod tests {
     #[test]
     fn r3_a_way_that_is_closed_keeps_no_buffers() {
         let mut outbound = Outbound::new(&RemoteOptions::new());
-        outbound.connect(Capabilities::all());
+        outbound.connect(Capabilities::all(), Bounds::default());
         (0..10_000).for_each(|nonce| outbound.write_in_order(&Frame::Heartbeat { nonce }));
         assert!(outbound.ready.capacity() > 10_000);
         outbound.close();

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
-use volary_wire::native::Capabilities;
+use volary_wire::native::{Bounds, Capabilities};
 
 use super::{Outbound, Peer};
 use crate::compression::Compression;
@@ -93,6 +93,8 @@ pub struct PeerReading {
     pub compression: Option<Compression>,
     /// What both sides of the connection can do beyond the version that they speak.
     pub capabilities: Capabilities,
+    /// What it takes of what it is sent, as far as it has said so. What is longer is refused here.
+    pub bounds: Bounds,
     /// Bytes that were written to connections, as they travel but for TLS.
     pub bytes_written: u64,
     /// Bytes that were read from connections, without handshakes.
@@ -131,6 +133,7 @@ impl Peer {
             forbidden: count(&self.counters.forbidden),
             compression: *self.compression.lock(),
             capabilities: *self.capabilities.lock(),
+            bounds: *self.bounds.lock(),
             bytes_written: count(&self.counters.bytes_written),
             bytes_read: count(&self.counters.bytes_read),
             known: self.known.lock().len(),

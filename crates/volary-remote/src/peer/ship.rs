@@ -100,6 +100,7 @@ impl Outbound {
             type_name: parcel.type_name(),
             reason: DeadReason::Full,
             reply: parcel.take_reply(),
+            unfit: None,
             unreported: self.unreported(),
         }
     }
@@ -111,8 +112,9 @@ impl Outbound {
         shipment: &Shipment<'_>,
         payload: &[u8],
     ) -> Result<bool, Undeliverable> {
-        if payload.len() > self.longest {
-            return Err(Undeliverable::TooLarge); // before it is copied for nothing
+        self.must_be_taken(payload.len())?; // before it is copied for nothing
+        if !self.terms.takes(shipment.metadata.as_ref()) {
+            return Err(Undeliverable::NoContext);
         }
         let mark = self.ready.len();
         match self.write(parcel, shipment, payload) {
@@ -127,7 +129,7 @@ impl Outbound {
         let sequence = self.sequence + 1;
         let correlation = if parcel.is_asked() { self.correlation + 1 } else { 0 };
         let length = self.ready.len() - mark;
-        if length > self.chunk || self.large.is_behind(shipment.place) {
+        if length > self.terms.chunk || self.large.is_behind(shipment.place) {
             self.move_to_large(mark, sequence, shipment)?;
         }
         self.sequence = sequence;
@@ -182,7 +184,10 @@ impl Outbound {
         } else {
             writer.tell(&head, copy)
         };
-        written.map(|Ok(())| ()).map_err(|_| Undeliverable::TooLarge)
+        written.map(|Ok(())| ()).map_err(|too_long| Undeliverable::TooLarge {
+            bytes: too_long.length,
+            most: too_long.limit.min(self.terms.longest),
+        })
     }
 
     fn receiver<'a>(&mut self, shipment: &Shipment<'a>) -> NameRef<'a> {
@@ -258,9 +263,7 @@ impl Outbound {
         // Definitions stay where they are, and so they go before it.
         let definitions = self.definitions_behind(mark);
         let frame = self.ready.split_off(definitions).freeze();
-        if frame.len() - 4 > self.longest {
-            return Err(Undeliverable::TooLarge);
-        }
+        self.must_be_taken(frame.len() - 4)?;
         self.large.push(shipment.place, sequence, frame);
         Ok(())
     }

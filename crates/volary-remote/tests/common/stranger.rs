@@ -6,7 +6,7 @@ use bytes::BytesMut;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use volary_wire::native::{
-    Envelope, Frame, FrameDecoder, FrameWriter, Hello, Lane, Limits, Name, Operation, VERSIONS, Watch,
+    Bounds, Envelope, Frame, FrameDecoder, FrameWriter, Hello, Lane, Limits, Name, Operation, VERSIONS, Watch,
 };
 use volary_wire::{Codec, CodecId, Postcard};
 
@@ -34,6 +34,7 @@ pub fn introduction(node: &str, incarnation: u64) -> Hello {
         capabilities: Vec::new(),
         compressions: Vec::new(),
         called: Vec::new(),
+        bounds: Bounds::default(),
     }
 }
 

@@ -3,7 +3,9 @@
 use bytes::BytesMut;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use volary_wire::native::{Frame, FrameDecoder, FrameWriter, Head, Hello, Lane, Limits, NameRef, VERSIONS, Welcome};
+use volary_wire::native::{
+    Bounds, Frame, FrameDecoder, FrameWriter, Head, Hello, Lane, Limits, NameRef, VERSIONS, Welcome,
+};
 
 use crate::home::soon;
 
@@ -24,6 +26,7 @@ pub(crate) fn hello(node: &str, versions: (u16, u16), incarnation: u64) -> Frame
         capabilities: Vec::new(),
         compressions: Vec::new(),
         called: Vec::new(),
+        bounds: Bounds::default(),
     })
 }
 
@@ -35,6 +38,7 @@ pub(crate) fn welcome(node: &str, version: u16) -> Frame {
         incarnation: 1,
         capabilities: Vec::new(),
         compression: None,
+        bounds: Bounds::default(),
     })
 }
 

@@ -9,7 +9,7 @@ use bytes::{BufMut, BytesMut};
 
 use super::read::Reader;
 use super::write::{number_length, put_number};
-use super::{FrameError, Limits, Text};
+use super::{Bounds, FrameError, Limits, Text};
 
 /// The most capabilities or compressions in one handshake.
 const MAX_LIST: usize = 64;
@@ -17,7 +17,7 @@ const MAX_LIST: usize = 64;
 /// Who calls, and what they can do. The first frame of whoever opened the connection.
 ///
 /// ```
-/// use volary_wire::native::{Capabilities, Hello, Lane, VERSIONS};
+/// use volary_wire::native::{Bounds, Capabilities, Hello, Lane, Limits, VERSIONS};
 ///
 /// let hello = Hello {
 ///     versions: VERSIONS,
@@ -29,6 +29,7 @@ const MAX_LIST: usize = 64;
 ///     capabilities: Capabilities::all().names(),
 ///     compressions: vec!["zstd".into()],
 ///     called: vec!["shop".into()],
+///     bounds: Bounds::of(&Limits::default()),
 /// };
 /// # let _ = hello;
 /// ```
@@ -52,12 +53,14 @@ pub struct Hello {
     pub compressions: Vec<Text>,
     /// The name of the system that it means to speak with, if it knows one.
     pub called: Vec<Text>,
+    /// What it takes of what it is sent.
+    pub bounds: Bounds,
 }
 
 /// Who was called, and what was chosen.
 ///
 /// ```
-/// use volary_wire::native::Welcome;
+/// use volary_wire::native::{Bounds, Limits, Welcome};
 ///
 /// let welcome = Welcome {
 ///     version: 1,
@@ -66,6 +69,7 @@ pub struct Hello {
 ///     incarnation: 9,
 ///     capabilities: Vec::new(),
 ///     compression: None,
+///     bounds: Bounds::of(&Limits::default()),
 /// };
 /// # let _ = welcome;
 /// ```
@@ -83,6 +87,8 @@ pub struct Welcome {
     pub capabilities: Vec<Text>,
     /// One of those offered, or none; begins behind this frame.
     pub compression: Option<Text>,
+    /// What it takes of what it is sent.
+    pub bounds: Bounds,
 }
 
 /// Why the connection was not taken. It is closed behind this frame.
@@ -203,6 +209,9 @@ const CAPABILITY: u8 = 7;
 const COMPRESSION: u8 = 8;
 const CHOSEN_VERSION: u8 = 9;
 const CALLED: u8 = 10;
+const LONGEST_FRAME: u8 = 11;
+const LONGEST_MESSAGE: u8 = 12;
+const MOST_HEADERS: u8 = 13;
 
 pub(super) fn write_hello(out: &mut BytesMut, hello: &Hello) {
     number_pair(out, VERSIONS, hello.versions);
@@ -215,6 +224,7 @@ pub(super) fn write_hello(out: &mut BytesMut, hello: &Hello) {
     list(out, CAPABILITY, &hello.capabilities);
     list(out, COMPRESSION, &hello.compressions);
     list(out, CALLED, &hello.called);
+    bounds(out, hello.bounds);
 }
 
 pub(super) fn write_welcome(out: &mut BytesMut, welcome: &Welcome) {
@@ -224,6 +234,7 @@ pub(super) fn write_welcome(out: &mut BytesMut, welcome: &Welcome) {
     number(out, INCARNATION, welcome.incarnation);
     list(out, CAPABILITY, &welcome.capabilities);
     list(out, COMPRESSION, welcome.compression.as_slice());
+    bounds(out, welcome.bounds);
 }
 
 pub(super) fn read_hello(mut from: Reader, limits: &Limits) -> Result<Hello, FrameError> {
@@ -242,6 +253,7 @@ pub(super) fn read_hello(mut from: Reader, limits: &Limits) -> Result<Hello, Fra
         capabilities: fields.capabilities,
         compressions: fields.compressions,
         called: fields.called,
+        bounds: fields.bounds,
     })
 }
 
@@ -255,6 +267,7 @@ pub(super) fn read_welcome(mut from: Reader, limits: &Limits) -> Result<Welcome,
         incarnation: needed(&from, fields.incarnation, "incarnation")?,
         capabilities: fields.capabilities,
         compression: fields.compressions.pop(),
+        bounds: fields.bounds,
     })
 }
 
@@ -270,6 +283,7 @@ struct Fields {
     capabilities: Vec<Text>,
     compressions: Vec<Text>,
     called: Vec<Text>,
+    bounds: Bounds,
 }
 
 impl Fields {
@@ -297,6 +311,9 @@ impl Fields {
                 CAPABILITY => one_more(from, &mut fields.capabilities, rest(&mut value, limits, "capability")?)?,
                 COMPRESSION => one_more(from, &mut fields.compressions, rest(&mut value, limits, "compression")?)?,
                 CALLED => one_more(from, &mut fields.called, rest(&mut value, limits, "called")?)?,
+                LONGEST_FRAME => once(from, &mut fields.bounds.frame, value.number("longest frame")?, tag)?,
+                LONGEST_MESSAGE => once(from, &mut fields.bounds.message, value.number("longest message")?, tag)?,
+                MOST_HEADERS => once(from, &mut fields.bounds.headers, value.number("headers")?, tag)?,
                 _ => continue,
             }
             value.end()?;
@@ -338,6 +355,17 @@ fn number(out: &mut BytesMut, tag: u8, value: u64) {
     out.put_u8(tag);
     put_number(out, number_length(value) as u64);
     put_number(out, value);
+}
+
+fn bounds(out: &mut BytesMut, bounds: Bounds) {
+    let all = [
+        (LONGEST_FRAME, bounds.frame),
+        (LONGEST_MESSAGE, bounds.message),
+        (MOST_HEADERS, bounds.headers),
+    ];
+    for (tag, said) in all {
+        said.into_iter().for_each(|value| number(out, tag, value));
+    }
 }
 
 fn number_pair(out: &mut BytesMut, tag: u8, (low, high): (u16, u16)) {

@@ -54,3 +54,43 @@ impl Default for Limits {
         }
     }
 }
+
+/// The most that a node takes of what the other side sends, as it says when they connect. What is longer is refused where it
+/// is sent, instead of ending the connection where it arrives. What is not said is not known: nodes of an earlier version say
+/// nothing of it.
+///
+/// ```
+/// use volary_wire::native::{Bounds, Limits};
+///
+/// let bounds = Bounds::of(&Limits::default());
+/// assert_eq!(bounds.message, Some(64 * 1024 * 1024));
+/// assert_eq!(Bounds::default().message, None);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// The longest frame, without its length.
+    pub frame: Option<u64>,
+    /// The longest message that comes in pieces.
+    pub message: Option<u64>,
+    /// The most headers on one message.
+    pub headers: Option<u64>,
+}
+
+impl Bounds {
+    /// Those of whoever reads within these limits.
+    ///
+    /// ```
+    /// # use volary_wire::native::{Bounds, Limits};
+    /// let mut limits = Limits::default();
+    /// limits.max_headers = 3;
+    /// assert_eq!(Bounds::of(&limits).headers, Some(3));
+    /// ```
+    #[must_use]
+    pub const fn of(limits: &Limits) -> Self {
+        Bounds {
+            frame: Some(limits.max_frame as u64),
+            message: Some(limits.max_message as u64),
+            headers: Some(limits.max_headers as u64),
+        }
+    }
+}

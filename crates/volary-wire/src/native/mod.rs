@@ -42,7 +42,7 @@ pub use frame::{
 };
 pub use handshake::{Hello, Lane, Refuse, RefuseReason, Welcome};
 pub use intern::{InternError, InternSpace, InternTable, Interned, Interner};
-pub use limits::Limits;
+pub use limits::{Bounds, Limits};
 pub use metadata::{Metadata, MetadataBuilder, TraceContext};
 pub use told::Told;
 pub use write::{FrameWriter, Head};

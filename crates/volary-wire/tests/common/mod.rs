@@ -11,9 +11,9 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use volary_wire::CodecId;
 use volary_wire::native::{
-    Answer, Capabilities, Chunk, Confirm, Credit, Envelope, Frame, FrameDecoder, FrameError, FrameWriter, Goodbye,
-    GoodbyeReason, Hello, Intern, InternSpace, Lane, Limits, Metadata, Name, Operation, Outcome, Refuse, RefuseReason,
-    Reply, Terminated, TerminationCause, TraceContext, Watch, Welcome,
+    Answer, Bounds, Capabilities, Chunk, Confirm, Credit, Envelope, Frame, FrameDecoder, FrameError, FrameWriter,
+    Goodbye, GoodbyeReason, Hello, Intern, InternSpace, Lane, Limits, Metadata, Name, Operation, Outcome, Refuse,
+    RefuseReason, Reply, Terminated, TerminationCause, TraceContext, Watch, Welcome,
 };
 
 pub fn metadata() -> Metadata {
@@ -48,6 +48,14 @@ fn reply(outcome: Outcome) -> Frame {
     })
 }
 
+fn bounds() -> Bounds {
+    Bounds {
+        frame: Some(16 << 20),
+        message: Some(64 << 20),
+        headers: Some(64),
+    }
+}
+
 /// All of them, each under the name of its golden file.
 pub fn frames() -> Vec<(&'static str, Frame)> {
     let watch = || Watch {
@@ -74,6 +82,7 @@ pub fn frames() -> Vec<(&'static str, Frame)> {
                 capabilities: vec!["chunks".into(), "watch".into()],
                 compressions: vec!["zstd".into(), "lz4".into()],
                 called: Vec::new(),
+                bounds: Bounds::default(),
             }),
         ),
         (
@@ -88,6 +97,22 @@ pub fn frames() -> Vec<(&'static str, Frame)> {
                 capabilities: Capabilities::all().names(),
                 compressions: Vec::new(),
                 called: vec!["shop".into()],
+                bounds: Bounds::default(),
+            }),
+        ),
+        (
+            "hello_bounds",
+            Frame::Hello(Hello {
+                versions: (1, 1),
+                cluster: "".into(),
+                system: "bank".into(),
+                node: "10.0.0.7:4242".into(),
+                incarnation: 3,
+                lane: Lane::Control,
+                capabilities: Capabilities::all().names(),
+                compressions: Vec::new(),
+                called: Vec::new(),
+                bounds: bounds(),
             }),
         ),
         (
@@ -99,6 +124,19 @@ pub fn frames() -> Vec<(&'static str, Frame)> {
                 incarnation: 9,
                 capabilities: vec!["chunks".into()],
                 compression: Some("zstd".into()),
+                bounds: Bounds::default(),
+            }),
+        ),
+        (
+            "welcome_bounds",
+            Frame::Welcome(Welcome {
+                version: 1,
+                system: "bank".into(),
+                node: "[::1]:4242".into(),
+                incarnation: 9,
+                capabilities: Vec::new(),
+                compression: None,
+                bounds: bounds(),
             }),
         ),
         (

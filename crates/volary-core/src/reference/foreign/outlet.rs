@@ -7,7 +7,7 @@ use std::task::Waker;
 use super::parcel::Parcel;
 use crate::cell::Header;
 use crate::dispatch::Host;
-use crate::mailbox::Refusal;
+use crate::mailbox::{Reason, Refusal};
 use crate::tree::Address;
 
 /// The way out to one actor that lives elsewhere.
@@ -128,7 +128,12 @@ pub enum Undeliverable {
     /// Its codec cannot write it.
     Unwritable,
     /// It is longer than the node there takes.
-    TooLarge,
+    TooLarge {
+        /// How many bytes it has as it is written.
+        bytes: usize,
+        /// How many it may have.
+        most: usize,
+    },
     /// What is to travel along with it cannot be written.
     NoContext,
 }
@@ -138,17 +143,27 @@ impl Undeliverable {
     ///
     /// ```
     /// # use volary_core::foreign::Undeliverable;
-    /// assert_eq!(Undeliverable::TooLarge.why(), "it is too large for that node");
+    /// assert_eq!(Undeliverable::Unwritable.why(), "its codec cannot write it");
     /// ```
     pub fn why(self) -> &'static str {
         match self {
             Undeliverable::Gone => "the actor is gone",
             Undeliverable::Full => "there is no room on the way",
+            _ => self.reason().text(),
+        }
+    }
+
+    fn reason(self) -> Reason {
+        Reason::Said(match self {
+            Undeliverable::Gone | Undeliverable::Full => "",
             Undeliverable::Unsendable => "it is not registered with the remoting",
             Undeliverable::Unwritable => "its codec cannot write it",
-            Undeliverable::TooLarge => "it is too large for that node",
             Undeliverable::NoContext => "what is to travel along cannot be written",
-        }
+            Undeliverable::TooLarge { bytes, most } => {
+                let [bytes, most] = [bytes, most].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+                return Reason::TooLarge { bytes, most };
+            }
+        })
     }
 
     /// The refusal, with its reason for whoever is called back on this thread.
@@ -158,10 +173,10 @@ impl Undeliverable {
             Undeliverable::Full => Refusal::Full,
             Undeliverable::Unsendable
             | Undeliverable::Unwritable
-            | Undeliverable::TooLarge
+            | Undeliverable::TooLarge { .. }
             | Undeliverable::NoContext => {
                 // The others need none, and one who was refused before may still be asked for it.
-                Host::with(|host| host.set_refusal(self.why()));
+                Host::with(|host| host.set_refusal(self.reason()));
                 Refusal::Unsendable
             }
         }
@@ -170,7 +185,11 @@ impl Undeliverable {
 
 impl fmt::Display for Undeliverable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.why())
+        f.write_str(self.why())?;
+        match self {
+            Undeliverable::TooLarge { bytes, most } => write!(f, ": it has {bytes} bytes, and {most} are taken"),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use volary::wire::native::{Frame, FrameDecoder, FrameWriter, Hello, Lane, Limits, RefuseReason, VERSIONS};
+use volary::wire::native::{Bounds, Frame, FrameDecoder, FrameWriter, Hello, Lane, Limits, RefuseReason, VERSIONS};
 use volary_testkit::Sim;
 use volary_testkit::sim::{Node, SimStream};
 
@@ -79,6 +79,7 @@ impl Oddity {
             capabilities: Vec::new(),
             compressions: Vec::new(),
             called: Vec::new(),
+            bounds: Bounds::default(),
         };
         match self {
             Oddity::Versions => hello.versions = (VERSIONS.1 + 1 + (sim.random() % 9) as u16, u16::MAX),
