@@ -82,6 +82,12 @@ impl Names {
         }
     }
 
+    /// Whether it has no memory.
+    #[cfg(test)]
+    pub(super) fn is_bare(&self) -> bool {
+        self.types.capacity() + self.senders.capacity() + self.places.capacity() + self.once.capacity() == 0
+    }
+
     /// A type keeps its number: there are no more than were registered.
     pub(super) fn message_type(&mut self, id: TypeId, name: &str) -> Called {
         if let Some(number) = self.types.get(&id) {

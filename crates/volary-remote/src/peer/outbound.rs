@@ -453,8 +453,11 @@ mod tests {
         let mut outbound = Outbound::new(&RemoteOptions::new());
         outbound.connect(Capabilities::all(), Bounds::default());
         (0..10_000).for_each(|nonce| outbound.write_in_order(&Frame::Heartbeat { nonce }));
-        assert!(outbound.ready.capacity() > 10_000);
+        (0..10_000).for_each(|nonce| outbound.write_first(&Frame::Heartbeat { nonce }));
+        outbound.names.message_type(TypeId::of::<()>(), "nothing");
+        assert!(outbound.ready.capacity() > 10_000 && outbound.first.capacity() > 10_000 && !outbound.names.is_bare());
         outbound.close();
         assert_eq!((outbound.first.capacity(), outbound.ready.capacity()), (0, 0));
+        assert!(outbound.names.is_bare());
     }
 }

@@ -67,11 +67,8 @@ impl Shared {
     }
 
     fn close(&self) {
-        // Whoever adopts a connection after this sees that the node stops.
-        let links = {
-            let _turn = self.adopting.lock();
-            std::mem::take(&mut *self.links.lock())
-        };
+        // None is added: whoever adopts a connection sees that the node stops.
+        let links = std::mem::take(&mut *self.links.lock());
         links.values().for_each(|link| link.close("this node stops"));
         let peers = {
             let mut peers = self.peers.lock();
@@ -96,28 +93,38 @@ impl Shared {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::Remote;
-    use crate::alone::{Alone, Wire};
+    use std::thread::JoinHandle;
 
-    /// A connection that is taken while this is done elsewhere: it was seen that the node does not stop, and the connection is not
-    /// among the others yet.
+    use parking_lot::Mutex;
+    use volary_core::SubscriptionOptions;
+
+    use super::*;
+    use crate::alone::{Alone, Wire};
+    use crate::{PeerEvent, Remote};
+
+    /// Does this on a thread of its own. If it does not have to wait for whoever calls this it has time to be through with it.
     #[expect(
         clippy::disallowed_methods,
         reason = "whoever stops the node is on a thread of its own"
     )]
+    fn meanwhile(shared: &Arc<Shared>, what: impl FnOnce(&Shared) + Send + 'static) -> JoinHandle<()> {
+        assert!(shared.adopting.is_locked());
+        let shared = shared.clone();
+        let thread = std::thread::spawn(move || what(&shared));
+        let mut looks = 0..10_000;
+        while !thread.is_finished() && looks.next().is_some() {
+            std::thread::yield_now();
+        }
+        thread
+    }
+
+    /// A connection that is taken while this is done elsewhere: it was seen that the node does not stop, and the connection is not
+    /// among the others yet.
     fn adopted_during(node: &Alone, what: impl FnOnce(&Shared) + Send + 'static) -> Wire {
-        let (shared, done) = (node.shared().clone(), Arc::new(parking_lot::Mutex::new(None)));
+        let (shared, done) = (node.shared().clone(), Arc::new(Mutex::new(None)));
         let (peer, begun) = (node.peer(), done.clone());
         node.world.change_next_task(move |task| {
-            assert!(shared.adopting.is_locked());
-            let thread = std::thread::spawn(move || what(&shared));
-            // One that does not wait for its turn has time to be through with it.
-            let mut looks = 0..10_000;
-            while !thread.is_finished() && looks.next().is_some() {
-                std::thread::yield_now();
-            }
-            *begun.lock() = Some(thread);
+            *begun.lock() = Some(meanwhile(&shared, what));
             task
         });
         let wire = Wire::new(usize::MAX);
@@ -128,13 +135,41 @@ mod tests {
         wire
     }
 
+    fn hears_that_it_leaves(wire: &Wire) -> bool {
+        let leaves =
+            |frame: &Frame| matches!(frame, Frame::Goodbye(goodbye) if goodbye.reason == GoodbyeReason::Leaving);
+        wire.heard_frames().iter().any(leaves)
+    }
+
     #[test]
     fn s18_a_connection_that_is_taken_while_the_node_stops_hears_that_it_leaves() {
         let node = Alone::start(Remote::builder());
-        let wire = adopted_during(&node, Shared::stop);
-        let leaves =
-            |frame: &Frame| matches!(frame, Frame::Goodbye(goodbye) if goodbye.reason == GoodbyeReason::Leaving);
-        assert!(wire.heard_frames().iter().any(leaves));
+        assert!(hears_that_it_leaves(&adopted_during(&node, Shared::stop)));
+    }
+
+    #[test]
+    fn s18_a_connection_that_takes_the_place_of_another_while_the_node_stops_hears_that_it_leaves() {
+        let node = Alone::start(Remote::builder());
+        let (shared, peer) = (node.shared().clone(), node.peer());
+        shared.adopt(&peer, Wire::new(usize::MAX).greeting(7), 0);
+        node.settle();
+        // The one before is over and the next has not begun: goodbye would be said to nobody.
+        let done = Arc::new(Mutex::new(None));
+        let (stopping, begun) = (shared.clone(), done.clone());
+        let options = SubscriptionOptions::new().filter(move |event| {
+            if matches!(event, PeerEvent::Disconnected { .. }) && begun.lock().is_none() {
+                *begun.lock() = Some(meanwhile(&stopping, Shared::stop));
+            }
+            true
+        });
+        let _events = node.system.events().subscribe_with(options);
+        let wire = Wire::new(usize::MAX);
+        shared.adopt(&peer, wire.greeting(7), 1);
+        let thread = done.lock().take();
+        thread.unwrap().join().unwrap();
+        node.settle();
+        assert_eq!(peer.read().connections, 2, "it was taken");
+        assert!(hears_that_it_leaves(&wire));
     }
 
     #[test]
