@@ -147,9 +147,11 @@ impl Answers {
 
     /// Whether everything that was asked has its answer, and that is written.
     pub(super) fn are_given(&self) -> bool {
-        // In this order: never more have ended than were begun, so that all of those that were had ended if the numbers are alike.
-        let ended = self.ended.load(Acquire);
-        ended == self.begun.0.load(Acquire) && self.saying.load(Acquire) == 0
+        are_all_given(
+            || self.ended.load(Acquire),
+            || self.begun.0.load(Acquire),
+            || self.saying.load(Acquire),
+        )
     }
 
     /// Asks that came.
@@ -218,9 +220,109 @@ impl Answers {
     }
 }
 
+/// Whether the answers to all asks that had begun are written. In this order: never more have ended than were begun, so that all
+/// of those that were had ended if the numbers are alike; and whichever has ended was about to be said before.
+fn are_all_given(ended: impl FnOnce() -> u64, begun: impl FnOnce() -> u64, being_said: impl FnOnce() -> u64) -> bool {
+    let ended = ended();
+    ended == begun() && being_said() == 0
+}
+
 #[cfg(test)]
 mod tests {
+    use std::cell::{Cell, RefCell};
+
     use super::*;
+
+    /// The asks of whom something happens next; or it is looked at the next number.
+    const LOOK: usize = 2;
+    /// An ask comes, is about to be said, is over, is written, and is said.
+    const STEPS: usize = 5;
+
+    /// Two asks, and whoever wants to know whether all are answered, one thing at a time.
+    #[derive(Default)]
+    struct Model {
+        begun: u64,
+        ended: u64,
+        saying: u64,
+        done: [usize; 2],
+        /// Which had come when it was first looked.
+        had_come: Option<[bool; 2]>,
+    }
+
+    impl Model {
+        /// Everything up to the next look.
+        fn go_on(&mut self, order: &mut impl Iterator<Item = usize>) {
+            for ask in order.take_while(|next| *next != LOOK) {
+                match self.done[ask] {
+                    0 => self.begun += 1,
+                    1 => self.saying += 1,
+                    2 => self.ended += 1,
+                    3 => {} // written
+                    _ => self.saying -= 1,
+                }
+                self.done[ask] += 1;
+            }
+            self.had_come.get_or_insert(self.done.map(|steps| steps > 0));
+        }
+
+        /// What is said of all of it in this order is true.
+        fn check(order: &[usize]) -> bool {
+            let model = RefCell::new(Model::default());
+            let mut left = order.iter().copied();
+            let left = RefCell::new(&mut left);
+            let look = |number: fn(&Model) -> u64| {
+                let model = &mut *model.borrow_mut();
+                model.go_on(*left.borrow_mut());
+                number(model)
+            };
+            let given = are_all_given(
+                || look(|model| model.ended),
+                || look(|model| model.begun),
+                || look(|model| model.saying),
+            );
+            let model = model.into_inner();
+            let had_come = model.had_come.unwrap_or_default();
+            let is_open = |ask: usize| had_come[ask] && model.done[ask] < 4;
+            assert!(!given || !(is_open(0) || is_open(1)), "{order:?}");
+            given
+        }
+
+        /// All orders that begin so.
+        fn check_all(order: &mut Vec<usize>, left: [usize; 3], given: &Cell<usize>) {
+            if left == [0; 3] {
+                given.set(given.get() + usize::from(Model::check(order)));
+                return;
+            }
+            for next in 0..=LOOK {
+                if left[next] > 0 {
+                    let mut left = left;
+                    left[next] -= 1;
+                    order.push(next);
+                    Model::check_all(order, left, given);
+                    order.pop();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn s3_all_is_said_to_be_answered_only_if_whatever_had_come_is_written() {
+        let given = Cell::new(0);
+        Model::check_all(&mut Vec::new(), [STEPS, STEPS, 3], &given);
+        assert!(given.get() > 0, "sometimes it is");
+    }
+
+    #[test]
+    fn s3_an_answer_is_over_and_not_given_while_it_is_being_said() {
+        let answers = Answers::default();
+        assert!(answers.are_given() && answers.begin(1) && !answers.are_given());
+        answers.one_answered(|| {
+            assert!(answers.begin(1), "whoever has it may ask again");
+            answers.one_ended();
+            assert!(!answers.are_given());
+        });
+        assert!(answers.are_given());
+    }
 
     #[test]
     fn as_many_are_open_as_may_be_and_each_that_ends_makes_room_for_one() {

@@ -8,6 +8,8 @@ mod distance;
 mod inflow;
 mod known;
 mod large;
+#[cfg(test)]
+mod leaving;
 mod ledger;
 mod line;
 mod lives;
