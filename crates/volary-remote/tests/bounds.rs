@@ -13,7 +13,8 @@ use std::time::Duration;
 use common::*;
 use serde::{Deserialize, Serialize};
 use volary::prelude::*;
-use volary_core::{Baggage, DeadLetter, DeadReason, RemoteError};
+use volary::routing::RoundRobin;
+use volary_core::{Baggage, DeadLetter, DeadReason, RemoteError, SendError};
 use volary_remote::transport::Memory;
 use volary_remote::{Argument, OperationError, RemoteBuilder, RemoteOptions, RemoteSpawnError};
 
@@ -175,6 +176,42 @@ async fn r6_operations_and_answers_that_the_other_node_does_not_take_end_at_once
     let why = children.map(drop).unwrap_err().to_string();
     assert!(why.contains("too large") && why.contains(&LITTLE.to_string()), "{why}");
     assert!(soon("kinds", here.kinds()).await.is_ok());
+    undisturbed(one, other).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r1_a_router_says_of_what_its_routees_elsewhere_do_not_take_that_it_is_too_large_and_not_that_they_are_full() {
+    let one = Node::start("one", builder()).await;
+    let other = Node::start("other", builder().options(little())).await;
+    let mut routees = Vec::new();
+    for name in ["first", "second"] {
+        other.desk(name).await;
+        let far = one.far(&other, name);
+        soon("a note", far.ask(Note { number: 1 })).await.unwrap();
+        routees.push(far);
+    }
+    let pool = one.system.router(RoundRobin, routees).named("pool").await.unwrap();
+    let told = pool.tell(echo(LITTLE));
+    assert!(matches!(told, Err(TellError::Unsendable(_))), "{told:?}");
+    // Nobody waits for room that would not help.
+    let sent = soon("an end", pool.send(echo(LITTLE))).await;
+    assert!(
+        matches!(sent, Err(SendError::Refused(TellError::Unsendable(_)))),
+        "{sent:?}"
+    );
+    assert_eq!(too_large(soon("an end", pool.ask(echo(LITTLE))).await).1, LITTLE);
+    // And by its address.
+    let dead = one.system.events().subscribe::<DeadLetter>();
+    let asked = soon("an end", pool.recipient().ask(echo(LITTLE))).await;
+    assert_eq!(too_large(asked).1, LITTLE);
+    let letter = soon("a dead letter", dead.next()).await.unwrap();
+    assert_eq!(letter.reason(), DeadReason::Unsendable);
+    // One that is here takes it in their place.
+    let here = one.desk("here").await;
+    soon("a change", pool.add(&here)).await.unwrap();
+    for _ in 0..3 {
+        assert_eq!(soon("an echo", pool.ask(echo(LITTLE))).await.unwrap().len(), LITTLE);
+    }
     undisturbed(one, other).await;
 }
 

@@ -18,7 +18,7 @@ use crate::cell::{Relay, relay_table};
 use crate::dispatch::{Ending, Host, contain};
 use crate::events::DeadReason;
 use crate::mailbox::{Envelope, MessageTable, Refusal};
-use crate::reference::{Accepts, ActorRef, AskError, ReplyTo, Target, carrying, counted, offer};
+use crate::reference::{Accepts, ActorRef, AskError, ReplyTo, Target, carrying, counted, offer, unasked};
 
 /// Types a reference to a router: an `ActorRef<Routed<T, S>>` takes what a [`Router<T, S>`](super::Router) takes, and
 /// can be watched, named and stopped like every other. Messages take the way through the router's own actor.
@@ -123,19 +123,15 @@ impl<T: Target, S: super::plan::Routing> Head<T, S> {
             }
         };
         if let Err((refusal, message)) = given {
-            let (reason, ending) = match refusal {
-                Refusal::Closed => (DeadReason::Nobody, Ending::Stopped),
-                Refusal::Full | Refusal::Denied => (DeadReason::Full, Ending::Full),
-                Refusal::Unsendable => (DeadReason::Unsendable, Ending::NoReply),
-                Refusal::Intercepted => {
-                    let reason = Host::refusal().text();
-                    (DeadReason::Intercepted(reason), Ending::Refused(reason))
-                }
+            let why = unasked::<M>(refusal);
+            let reason = match refusal {
+                Refusal::Closed => DeadReason::Nobody,
+                refusal => refusal.dead_reason(),
             };
             let here = ctx.here();
             here.system().dead_letter(here, sender, reason, message);
             if let Some(reply) = reply.take() {
-                end(reply, ending);
+                pass::<M>(Err(why), reply);
             }
         }
     }

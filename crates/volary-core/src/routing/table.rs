@@ -120,9 +120,13 @@ impl<T: Target> Table<T> {
                 // Its sender has no leave to send it: that is no better elsewhere.
                 Err((Refusal::Intercepted, back)) => return Err((Refusal::Intercepted, back)),
                 Err((refusal, back)) => {
-                    if refusal != Refusal::Closed {
-                        reason = Refusal::Full;
-                    }
+                    reason = match (refusal, reason) {
+                        (Refusal::Closed, before) => before,
+                        // Nobody will have room for it who cannot be sent it.
+                        (Refusal::Unsendable, Refusal::Closed) => refusal,
+                        (Refusal::Unsendable, before) => before,
+                        _ => Refusal::Full,
+                    };
                     message = back;
                 }
             }
