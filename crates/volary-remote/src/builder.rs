@@ -16,7 +16,7 @@ use crate::propagator::Propagator;
 use crate::remote::Remote;
 use crate::shared::{Beginning, Shared};
 use crate::transport::{Tcp, Transport};
-use crate::trust::{ClusterProof, PeerIdentity, Plaintext, Rights, RightsOf, Trust, is_loopback};
+use crate::trust::{ClusterProof, PeerIdentity, Plaintext, Rights, RightsOf, Trust, is_loopback, is_unspecified};
 
 /// Starts remoting; see [`Remote::builder`].
 ///
@@ -273,7 +273,8 @@ impl RemoteBuilder {
         self.cluster(name)
     }
 
-    /// The host by which others reach this node, if it is not the one that it listens at.
+    /// The host by which others reach this node, if it is not the one that it listens at. One that listens at all addresses of
+    /// its machine, as by `0.0.0.0`, has to say it.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
@@ -297,7 +298,8 @@ impl RemoteBuilder {
     /// # let system = system("bank").await?;
     /// let refused = Remote::builder().start(&system, "0.0.0.0:0").await;
     /// assert!(matches!(refused, Err(RemoteStartError::Beyond { .. })));
-    /// let remote = Remote::builder().plaintext_beyond_loopback().start(&system, "0.0.0.0:0").await?;
+    /// let builder = Remote::builder().plaintext_beyond_loopback().advertise("10.0.0.7");
+    /// let remote = builder.start(&system, "0.0.0.0:0").await?;
     /// # Ok(()) }
     /// ```
     pub fn plaintext_beyond_loopback(mut self) -> Self {
@@ -404,6 +406,13 @@ impl RemoteBuilder {
         if !self.transport.is_encrypted() && !self.beyond_loopback && !is_loopback(listen_host) {
             return Err(RemoteStartError::Beyond { at: at.to_owned() });
         }
+        let host = self.host.unwrap_or_else(|| listen_host.to_owned());
+        let address = |why: String| RemoteStartError::Address { at: host.clone(), why };
+        if is_unspecified(&host) {
+            let why =
+                "it stands for all addresses of a machine; say with `advertise` by which one others reach this node";
+            return Err(address(why.to_owned()));
+        }
         let plaintext = match (self.transport.is_encrypted(), self.beyond_loopback) {
             (true, _) => Plaintext::Never,
             (false, false) => Plaintext::OnLoopback,
@@ -418,8 +427,6 @@ impl RemoteBuilder {
                 at: at.to_owned(),
                 error,
             })?;
-        let host = self.host.unwrap_or_else(|| listen_host.to_owned());
-        let address = |why: String| RemoteStartError::Address { at: host.clone(), why };
         let node: Node = format!("{host}:{}", listener.port())
             .parse()
             .map_err(|error: NodeError| address(error.to_string()))?;

@@ -179,6 +179,18 @@ async fn r1_an_address_that_cannot_be_used_is_refused() {
             "{host:?}: {error}"
         );
     }
+    // Others would call themselves by it.
+    for all in ["0.0.0.0", "[::]"] {
+        let named = builder().advertise(all);
+        let listening = builder().plaintext_beyond_loopback();
+        for (builder, at) in [(named, HERE.to_owned()), (listening, format!("{all}:0"))] {
+            let error = why_not(&system, builder, &at).await;
+            assert!(
+                matches!(&error, RemoteStartError::Address { at, why } if at == all && why.contains("advertise")),
+                "{at}: {error}"
+            );
+        }
+    }
     builder().start(&system, HERE).await.unwrap();
     system.stop().await.unwrap();
     first.system.stop().await.unwrap();

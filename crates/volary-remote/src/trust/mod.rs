@@ -115,6 +115,14 @@ pub(crate) fn is_itself(verified: Option<&Identity>, node: &str) -> Result<(), S
 }
 
 pub(crate) fn is_loopback(host: &str) -> bool {
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
+    host == "localhost" || ip(host).is_some_and(|ip| ip.is_loopback())
+}
+
+/// Whether it stands for all addresses of a machine, and so for none that others could call.
+pub(crate) fn is_unspecified(host: &str) -> bool {
+    ip(host).is_some_and(|ip| ip.is_unspecified())
+}
+
+fn ip(host: &str) -> Option<IpAddr> {
+    host.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
