@@ -157,6 +157,73 @@ async fn s12_the_end_of_an_actor_elsewhere_is_heard() {
     other.system.stop().await.unwrap();
 }
 
+/// Hears what somebody elsewhere has to say, and of its end.
+struct Heir(Log);
+
+#[actor(kind = "test.Heir", remote(Note, Long))]
+impl Heir {
+    fn wait_for(&mut self, ctx: &mut Context<Self>, who: ActorRef<Testator>) {
+        ctx.watch(&who);
+    }
+    #[handles]
+    fn note(&mut self, note: Note) -> u64 {
+        self.0.push(note.number);
+        0
+    }
+    #[handles]
+    fn long(&mut self, long: Long) {
+        self.0.push(format!("long {}", long.number));
+    }
+    #[handles]
+    fn terminated(&mut self, gone: Terminated) {
+        self.0.push(format!("gone {}", gone.path()));
+    }
+}
+
+/// Says this many things, every tenth of them long and the last as well, and ends.
+struct Testator;
+
+#[actor(kind = "test.Testator", remote(Speak))]
+impl Testator {
+    #[message(remote = "test.Speak", codec = postcard, derive(serde::Serialize, serde::Deserialize))]
+    fn speak(&mut self, count: u64, notes: Recipient<Note>, longs: Recipient<Long>, ctx: &mut Context<Self>) {
+        for number in 1..=count {
+            match number % 10 {
+                0 => longs.tell(Long::of(number)).unwrap(),
+                _ => notes.tell(Note { number }).unwrap(),
+            }
+        }
+        ctx.stop();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn s12_the_end_of_an_actor_elsewhere_is_heard_behind_its_last_message() {
+    let both = || builder().kind::<Heir>().kind::<Testator>();
+    let one = Node::start("one", both()).await;
+    let other = Node::start("other", both()).await;
+    for round in 0..5 {
+        let name = format!("testator-{round}");
+        other.system.spawn(|| Testator).named(&name).await.unwrap();
+        let testator: ActorRef<Testator> = one.remote.actor(&other.address(&name)).unwrap();
+        let log = Log::default();
+        let made = log.clone();
+        let heir = one.system.spawn(move || Heir(made.clone())).await.unwrap();
+        heir.ask(WaitFor { who: testator.clone() }).await.unwrap();
+        let (count, notes, longs) = (30, heir.recipient(), heir.recipient());
+        testator.tell(Speak { count, notes, longs }).unwrap();
+        eventually("all of it", || log.len() > 30).await;
+        let said = (1..=30).map(|number| match number % 10 {
+            0 => format!("long {number}"),
+            _ => number.to_string(),
+        });
+        let all: Vec<String> = said.chain([format!("gone /user/{name}")]).collect();
+        assert_eq!(log.all(), all);
+    }
+    one.system.stop().await.unwrap();
+    other.system.stop().await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r6_an_actor_elsewhere_is_looked_up_stopped_and_its_kinds_are_listed() {
     let (one, other) = pair().await;
