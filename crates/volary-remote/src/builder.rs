@@ -16,7 +16,9 @@ use crate::propagator::Propagator;
 use crate::remote::Remote;
 use crate::shared::{Beginning, Shared};
 use crate::transport::{Tcp, Transport};
-use crate::trust::{ClusterProof, PeerIdentity, Plaintext, Rights, RightsOf, Trust, is_loopback, is_unspecified};
+use crate::trust::{
+    ClusterProof, PeerIdentity, Plaintext, Rights, RightsOf, Trust, is_loopback, is_unspecified, spelt_allowed,
+};
 
 /// Starts remoting; see [`Remote::builder`].
 ///
@@ -307,8 +309,8 @@ impl RemoteBuilder {
         self
     }
 
-    /// Speaks only with these nodes: a host, or `host:port`. Others are refused when they call, and addresses of theirs
-    /// lead nowhere. Without TLS a caller may claim any host.
+    /// Speaks only with these nodes: a host, or `host:port`, in any spelling; an IPv6 address in brackets. Others are refused when
+    /// they call, and addresses of theirs lead nowhere. Without TLS a caller may claim any host.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
@@ -321,8 +323,16 @@ impl RemoteBuilder {
     /// # Ok(()) }
     /// ```
     pub fn allow_peers<N: Into<String>>(mut self, peers: impl IntoIterator<Item = N>) -> Self {
-        let peers = peers.into_iter().map(Into::into);
-        self.allowed.get_or_insert_default().extend(peers);
+        let allowed = self.allowed.get_or_insert_default();
+        for at in peers.into_iter().map(Into::into) {
+            match spelt_allowed(&at) {
+                Ok(peer) => _ = allowed.insert(peer),
+                Err(error) => {
+                    let why = error.to_string();
+                    self.failed.get_or_insert(RemoteStartError::Address { at, why });
+                }
+            }
+        }
         self
     }
 

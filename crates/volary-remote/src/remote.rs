@@ -10,6 +10,7 @@ use crate::builder::RemoteBuilder;
 use crate::operations::{OperationError, RemoteNode, RemoteSpawn};
 use crate::peer::PeerReading;
 use crate::shared::Shared;
+use crate::trust::spelt;
 
 /// Remoting of a system. Cheap to clone; it ends with its system.
 ///
@@ -117,7 +118,7 @@ impl Remote {
     /// ```
     #[must_use]
     pub fn at(&self, node: impl Into<String>) -> RemoteNode {
-        RemoteNode::new(self.clone(), node.into())
+        RemoteNode::new(self.clone(), spelt(&node.into()))
     }
 
     /// The address of whoever lives somewhere on another node now, with its uid; see [`RemoteNode::lookup`]. Cancel

@@ -9,8 +9,9 @@ use common::stranger::{Stranger, operation};
 use common::*;
 use volary::prelude::*;
 use volary_core::RemoteError;
-use volary_remote::{OperationError, PeerEvent, RemoteBuilder, Right, Rights};
-use volary_wire::native::Frame;
+use volary_remote::transport::Memory;
+use volary_remote::{OperationError, PeerEvent, RemoteBuilder, RemoteStartError, Right, Rights};
+use volary_wire::native::{Frame, RefuseReason};
 
 /// A node, and another that lets it do only this.
 async fn pair_with(rights: Rights) -> (Node, Node) {
@@ -193,6 +194,76 @@ async fn r5_only_those_on_the_list_are_spoken_with() {
         1
     );
     stop(one, other).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r5_a_node_is_the_same_in_any_spelling_to_those_who_allow_it_and_ask_it() {
+    let network = Memory::default();
+    let start = |name: &str, host: &str, builder: RemoteBuilder| {
+        let (name, host) = (name.to_owned(), host.to_owned());
+        let builder = builder
+            .transport(network.clone())
+            .advertise(&host)
+            .plaintext_beyond_loopback();
+        async move { Node::start_at(&name, builder, &format!("{host}:7")).await }
+    };
+    let allowed = builder().allow_peers(["BANK.internal", "[0:0::7]:7"]);
+    let shop = start("shop", "shop.internal", allowed).await;
+    let bank = start("bank", "Bank.Internal", builder()).await;
+    assert_eq!(bank.remote.node(), "bank.internal:7");
+    shop.desk("desk").await;
+    assert_eq!(
+        soon("an answer", bank.far(&shop, "desk").ask(Note { number: 1 }))
+            .await
+            .unwrap(),
+        1
+    );
+    assert_eq!(
+        soon("kinds", bank.remote.kinds("SHOP.internal:7")).await.unwrap(),
+        ["test.Desk"]
+    );
+    assert_eq!(bank.remote.peers().len(), 1, "it is one");
+    let v6 = "volary://v6@[::7]:7/user/desk".parse().unwrap();
+    assert!(shop.remote.actor::<Desk>(&v6).is_some());
+    stop(bank, shop).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn s21_who_is_allowed_must_be_somebody() {
+    let system = ActorSystem::builder("one").ignore_environment().start().await.unwrap();
+    for nobody in ["", "a b", "10.0.0.256", "::1", "bank:0", "bank:x", "bank:65536"] {
+        let builder = builder().allow_peers(["127.0.0.1", nobody]);
+        let error = builder.start(&system, "127.0.0.1:0").await.unwrap_err();
+        assert!(
+            matches!(&error, RemoteStartError::Address { at, .. } if at == nobody),
+            "{nobody:?}: {error}"
+        );
+    }
+    system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r5_a_caller_cannot_have_the_rights_of_another_by_its_spelling() {
+    let asked = Log::default();
+    let seen = asked.clone();
+    let builder = builder().rights(move |peer| {
+        seen.push(peer.host());
+        match peer.host() {
+            "thief.internal" => Rights::none(),
+            _ => Rights::all(),
+        }
+    });
+    let node = Node::start("one", builder).await;
+    for spelling in ["Thief.internal:7", "thief.INTERNAL:7"] {
+        let mut thief = Stranger::call(&node, spelling).await;
+        let Some(Frame::Refuse(refuse)) = soon("an answer", thief.hear()).await else {
+            panic!("{spelling} is taken")
+        };
+        assert_eq!(refuse.reason, RefuseReason::Forbidden);
+    }
+    let _thief = Stranger::enter(&node, "thief.internal:7").await;
+    eventually("that it was asked", || asked.all() == ["thief.internal"]).await;
+    node.system.stop().await.unwrap();
 }
 
 /// Each operation, and the right that it needs. Whoever changes a right, or adds an operation, says so here too.

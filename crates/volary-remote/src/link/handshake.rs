@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use volary_core::tree::Node;
 use volary_wire::native::{
     Bounds, Capabilities, Frame, FrameDecoder, FrameWriter, Hello, Lane, Limits, Refuse, RefuseReason, VERSIONS,
     Welcome,
@@ -244,7 +245,9 @@ fn judge(shared: &Shared, hello: &Hello) -> Result<(), (RefuseReason, String)> {
         let text = "one connection carries everything here, that of the control lane".to_owned();
         return Err((RefuseReason::Duplicate, text));
     }
-    if hello.node.as_str().parse::<volary_core::tree::Node>().is_err() {
+    // In one spelling only: or it would be another one to those who decide what it may.
+    let itself = hello.node.as_str().parse().map(|node: Node| node.to_string());
+    if itself.as_deref() != Ok(hello.node.as_str()) {
         let text = format!("{:?} is no node that can be reached", hello.node.as_str());
         return Err((RefuseReason::Forbidden, text));
     }

@@ -12,6 +12,7 @@ use volary_wire::{CodecId, DeliverError, Registry};
 
 use crate::peer::PeerReading;
 use crate::remote::Remote;
+use crate::trust::spelt;
 pub use asking::{AskRemote, RemoteAnswer};
 pub use events::{InboundMessage, RemoteDeadLetter};
 
@@ -256,7 +257,7 @@ impl Message for Connect {
 
 impl SyncHandler<Connect> for TransportActor {
     fn handle(&mut self, Connect(node): Connect, _: &mut Context<Self>) -> Result<bool, Failure> {
-        let peer = self.remote.shared().peer(&node);
+        let peer = self.remote.shared().peer(&spelt(&node));
         if let Some(peer) = &peer {
             peer.want_connection();
         }

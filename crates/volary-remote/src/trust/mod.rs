@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use volary_core::tree::{Host, Node, NodeError};
+
 pub use identity::PeerIdentity;
 pub use rights::{Right, Rights};
 
@@ -116,6 +118,27 @@ pub(crate) fn is_itself(verified: Option<&Identity>, node: &str) -> Result<(), S
 
 pub(crate) fn is_loopback(host: &str) -> bool {
     host == "localhost" || ip(host).is_some_and(|ip| ip.is_loopback())
+}
+
+/// A node in the one spelling that all nodes use, as addresses do; what is none stays as it is.
+pub(crate) fn spelt(node: &str) -> String {
+    node.parse()
+        .map_or_else(|_| node.to_owned(), |node: Node| node.to_string())
+}
+
+/// The same for a host, or a node, that is to be among those allowed.
+pub(crate) fn spelt_allowed(peer: &str) -> Result<String, NodeError> {
+    match peer.parse() {
+        Ok(node) => Ok(Node::to_string(&node)),
+        Err(NodeError::NoPort { .. }) => match peer.parse::<Host>() {
+            Ok(host) => Ok(host.to_string()),
+            Err(source) => Err(NodeError::Host {
+                position: source.position(),
+                source,
+            }),
+        },
+        Err(error) => Err(error),
+    }
 }
 
 /// Whether it stands for all addresses of a machine, and so for none that others could call.
