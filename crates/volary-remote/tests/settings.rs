@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use common::*;
 use volary::prelude::*;
-use volary_remote::{RemoteBuilder, RemoteOptions, RemoteStartError};
+use volary_remote::{PeerEvent, RemoteBuilder, RemoteOptions, RemoteStartError};
 use volary_wire::RegisterError;
 
 const HERE: &str = "127.0.0.1:0";
@@ -194,6 +194,30 @@ async fn r1_an_address_that_cannot_be_used_is_refused() {
     builder().start(&system, HERE).await.unwrap();
     system.stop().await.unwrap();
     first.system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r3_a_node_that_is_called_otherwise_than_it_calls_itself_is_not_spoken_to_and_it_is_said_who_answers() {
+    let one = Node::start("one", builder()).await;
+    let other = Node::start("other", builder().advertise("bank.internal")).await;
+    other.desk("desk").await;
+    let (itself, port) = other.remote.node().split_once(':').unwrap();
+    assert_eq!(itself, "bank.internal");
+    let address = format!("volary://other@127.0.0.1:{port}/user/desk").parse().unwrap();
+    let events = one.system.events().subscribe::<PeerEvent>();
+    let desk: ActorRef<Desk> = one.remote.actor(&address).unwrap();
+    desk.tell(Note { number: 1 }).unwrap();
+    let event = soon("a reason", events.next()).await.unwrap();
+    let PeerEvent::NotConnected { node, why } = &event else {
+        panic!("{event:?}")
+    };
+    assert_eq!(*node, format!("127.0.0.1:{port}"));
+    assert!(
+        why.contains(&format!("bank.internal:{port} answers for 127.0.0.1:{port}")),
+        "{why}"
+    );
+    assert_eq!(other.log.len(), 0);
+    stop(one, other).await;
 }
 
 /// Has the name of another.
