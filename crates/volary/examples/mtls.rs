@@ -3,7 +3,7 @@
 //! The certificates are made here; a program would read them from files, with `CertificateSource::files`.
 //!
 //! ```text
-//! cargo run -p volary-remote --features tls --example mtls
+//! cargo run -p volary --features remote-tls,postcard --example mtls
 //! ```
 
 use std::time::Duration;
@@ -11,8 +11,8 @@ use std::time::Duration;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use serde::{Deserialize, Serialize};
 use volary::prelude::*;
-use volary_remote::transport::{CertificateSource, Tls};
-use volary_remote::{PeerEvent, Remote, Right, Rights};
+use volary::remote::transport::{CertificateSource, Tls};
+use volary::remote::{PeerEvent, Remote, Right, Rights};
 
 type Any = Box<dyn std::error::Error>;
 

@@ -125,17 +125,17 @@ examples! {
                 "ada hears bob:"
                 "bob hears ada:"
                 "both have heard all 6 lines";
+            #[cfg(all(feature = "remote-tls", feature = "postcard"))]
+            mtls
+                "the till holds 12"
+                "the thief hears nothing: true"
+                "because: it does not take the certificate of this node: UnknownCA";
             #[cfg(all(feature = "remote", feature = "postcard"))]
             worker_pool
                 "17984 primes below 200000"
                 "every worker has done its part";
         }
         "volary-remote" {
-            #[cfg(feature = "remote-tls")]
-            mtls
-                "the till holds 12"
-                "the thief hears nothing: true"
-                "because: it does not take the certificate of this node: UnknownCA";
             #[cfg(all(feature = "remote", feature = "postcard"))]
             flood("5000")
                 "ask, 64 in flight: "

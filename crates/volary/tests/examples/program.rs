@@ -54,6 +54,8 @@ pub(crate) fn program(package: &str, name: &str) -> PathBuf {
         cargo.arg(profile.parent().unwrap()).current_dir(folder(package));
         if cfg!(feature = "cron") || package != "volary" {
             cargo.arg("--all-features");
+        } else if cfg!(feature = "remote-tls") {
+            cargo.args(["--features", "remote-tls,postcard"]);
         } else if cfg!(feature = "remote") {
             cargo.args(["--features", "remote,postcard"]);
         }
