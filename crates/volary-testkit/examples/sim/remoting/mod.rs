@@ -51,13 +51,16 @@ fn at(node: usize) -> String {
     format!("n{node}:{PORT}")
 }
 
-fn options() -> RemoteOptions {
+/// How long frames are that a life cuts its messages into, and takes, is drawn for each: others have to mind that.
+fn options(sim: &Sim) -> RemoteOptions {
     let ms = Duration::from_millis;
+    let chunk = 1_024 << (sim.random() % 3);
     RemoteOptions::new()
         .window(128)
         .receiver_share(24)
         .outbound_bytes(1 << 16)
-        .chunk_bytes(1_024)
+        .chunk_bytes(chunk)
+        .max_frame(chunk + 1_024)
         .connect_timeout(ms(2_000))
         .backoff_first(ms(200))
         .backoff_most(ms(2_000))
@@ -98,7 +101,7 @@ async fn boot(sim: Sim, machine: Node, me: usize, paper: Paper, passports: Arc<P
     // Known when the first guest comes.
     let life: Arc<OnceLock<usize>> = Arc::default();
     let rights = std::array::from_fn(|_| rights(&sim));
-    let builder = Remote::builder().kind::<Clerk>().kind::<Host>().options(options());
+    let builder = Remote::builder().kind::<Clerk>().kind::<Host>().options(options(&sim));
     let (number, books) = (life.clone(), paper.clone());
     let builder = builder
         .cluster(CLUSTER)
