@@ -54,13 +54,16 @@ impl Books {
 }
 
 impl Life {
-    /// What a node keeps that it should not.
+    /// What a node keeps that it should not, and of what it should have no cause to speak.
     fn left(&self) -> Vec<String> {
         let mut left: Vec<String> = self.uncounted().into_iter().collect();
         let readings = self.remote.peers();
         for reading in &readings {
             if (0..NODES).all(|node| at(node) != reading.node) {
                 left.push(format!("a stranger is known: {reading:?}"));
+            }
+            if reading.breaches > 0 {
+                left.push(format!("one of our own has broken a rule: {reading:?}"));
             }
             if reading.known + reading.under_way as usize + reading.kept_bytes + reading.open_asks > 0 {
                 left.push(format!(
