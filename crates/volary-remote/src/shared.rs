@@ -4,6 +4,8 @@
 mod crossing;
 mod ending;
 mod language;
+#[cfg(test)]
+mod nested;
 mod relief;
 mod reports;
 
@@ -12,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::*};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, UNIX_EPOCH};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, ReentrantMutex};
 use tokio::sync::Notify;
 use volary_core::foreign::{Abroad, StandIn};
 use volary_core::{ActorSystem, Address, AnyRef};
@@ -51,8 +53,9 @@ pub(crate) struct Shared {
     links: Mutex<BTreeMap<String, Arc<Link>>>,
     /// Peers that are being dialled just now.
     dialling: Mutex<BTreeSet<String>>,
-    /// Held while a connection takes the place of another.
-    adopting: Mutex<()>,
+    /// Held while a connection takes the place of another. What is published meanwhile may lead to code of the user, which may
+    /// name a node that nobody knows, for which room is made under it.
+    adopting: ReentrantMutex<()>,
     pub(crate) spawnables: Spawnables,
     pub(crate) waiting: Waiting,
     /// Room that messages of all peers take which wait in mailboxes here.
@@ -111,7 +114,7 @@ impl Shared {
             forgotten: Mutex::default(),
             links: Mutex::default(),
             dialling: Mutex::default(),
-            adopting: Mutex::default(),
+            adopting: ReentrantMutex::default(),
             spawnables: with.spawnables,
             waiting: Waiting::default(),
             inbound: Arc::default(),
@@ -298,6 +301,10 @@ impl Shared {
             before.close("there is a new one");
         }
         let link = Link::start(peer, greeting, rights);
+        if peer.is_closed() {
+            // Whoever heard of the one before has named another node, and there was room for that in its place.
+            return link.close("it is forgotten");
+        }
         self.links.lock().insert(peer.node.clone(), link);
         self.publish(PeerEvent::Connected {
             node: peer.node.clone(),
