@@ -98,18 +98,25 @@ impl Idle {
         fence(SeqCst);
     }
 
-    /// The worker found something after all, or was woken by somebody else than us. False: it had
-    /// been taken off the list already and is a searcher.
+    /// The worker sees work after all. If it searched before, it goes on: who queued something while it did has relied on
+    /// it to pass the search on. Says whether it is a searcher now, which it also is if it was to be woken meanwhile.
+    pub(crate) fn stay_up(&self, worker: usize, searching: bool) -> bool {
+        self.leave_list(worker, if searching { SEARCHING } else { 0 })
+            .is_none_or(|()| searching)
+    }
+
+    /// The worker is awake. Woken by us it is a searcher, woken by somebody else it is not.
     pub(crate) fn rise(&self, worker: usize) -> bool {
+        self.leave_list(worker, 0).is_none()
+    }
+
+    /// None if somebody has taken the worker off the list already.
+    fn leave_list(&self, worker: usize, becomes: u32) -> Option<()> {
         let mut sleepers = self.sleepers.lock();
-        match sleepers.iter().position(|w| *w == worker) {
-            Some(at) => {
-                sleepers.swap_remove(at);
-                self.counts.fetch_sub(ASLEEP, SeqCst);
-                true
-            }
-            None => false,
-        }
+        let at = sleepers.iter().position(|w| *w == worker)?;
+        sleepers.swap_remove(at);
+        self.counts.fetch_add(becomes.wrapping_sub(ASLEEP), SeqCst);
+        Some(())
     }
 
     pub(crate) fn asleep(&self) -> usize {
@@ -118,42 +125,4 @@ impl Idle {
 }
 
 #[cfg(all(test, volary_loom))]
-mod loom_model {
-    use super::*;
-    use loom::sync::Arc;
-    use loom::sync::atomic::{AtomicBool, AtomicUsize};
-    use loom::thread;
-
-    /// One worker going to sleep against one sender: either the sender wakes it, or it sees the
-    /// work itself.
-    #[test]
-    fn loom_parking_loses_no_wake_up() {
-        loom::model(|| {
-            let idle = Arc::new(Idle::new(1));
-            let work = Arc::new(AtomicUsize::new(0));
-            let woken = Arc::new(AtomicBool::new(false));
-            let sender = {
-                let (idle, work, woken) = (idle.clone(), work.clone(), woken.clone());
-                thread::spawn(move || {
-                    work.store(1, Release);
-                    if idle.worker_to_wake().is_some() {
-                        woken.store(true, SeqCst);
-                    }
-                })
-            };
-            let searching = idle.begin_search(1);
-            let mut done = searching && work.load(Acquire) == 1;
-            if done {
-                idle.end_search();
-            } else {
-                idle.sleep(0, searching);
-                if work.load(Acquire) == 1 {
-                    idle.rise(0);
-                    done = true;
-                }
-            }
-            sender.join().unwrap();
-            assert!(done || woken.load(SeqCst), "work is queued and everybody sleeps");
-        });
-    }
-}
+mod tests;

@@ -142,8 +142,7 @@ impl Drop for Worker {
 impl Local {
     fn run(&self, host: &Host, task: &mut Context<'_>) -> Poll<()> {
         if self.sleeping.replace(false) {
-            // Woken by the pool we are already counted as searching; woken otherwise we are not.
-            self.searching.set(!self.pool.idle.rise(self.index));
+            self.searching.set(self.pool.idle.rise(self.index));
         }
         self.told_another.set(false);
         // Looked up when it has lasted a while: most polls are short, and the clock costs as much as a turn.
@@ -375,9 +374,10 @@ impl Local {
                 *waker = Some(task.waker().clone());
             }
         }
-        self.pool.idle.sleep(self.index, self.searching.replace(false));
+        let searching = self.searching.replace(false);
+        self.pool.idle.sleep(self.index, searching);
         if self.pool.has_work(self.index) || self.pool.is_closed() {
-            self.searching.set(!self.pool.idle.rise(self.index));
+            self.searching.set(self.pool.idle.stay_up(self.index, searching));
             return false;
         }
         self.sleeping.set(true);
@@ -436,6 +436,46 @@ mod tests {
         local.expect();
         assert_eq!(local.search(), None, "there is nothing, and it does not wait for ever");
         assert_eq!(search(), (None, false), "that was the look");
+    }
+
+    struct Bell(std::sync::atomic::AtomicBool);
+    impl std::task::Wake for Bell {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, std::sync::atomic::Ordering::SeqCst);
+        }
+    }
+
+    /// Two actors become ready while a worker searches, and who sends relies on it. It has given the search up when it
+    /// sees them: if it took one and kept silent, the other would wait for the end of that one's turn.
+    #[test]
+    fn l14_a_worker_that_sees_work_when_it_falls_asleep_still_passes_its_search_on() {
+        let env = Steady {
+            poses_as_real: true,
+            ..Steady::new()
+        };
+        let env: Arc<dyn Env> = Arc::new(env);
+        let config = PoolConfig {
+            workers: 2,
+            budget: 1,
+            executor: None,
+        };
+        let pool = Pool::start(&env, &config);
+        let other = Arc::new(Bell(false.into()));
+        *pool.seats[1].waker.lock() = Some(other.clone().into());
+        pool.idle.sleep(1, false);
+        let worker = Worker::new(pool.clone(), 0);
+        let local = &worker.local;
+        assert_eq!(local.search(), None);
+        for _ in 0..2 {
+            pool.push_one(ptr::dangling::<Header>());
+            pool.notify();
+        }
+        let woken = || other.0.load(std::sync::atomic::Ordering::SeqCst);
+        assert!(!woken(), "somebody searches");
+        assert!(!local.sleep(&mut Task::from_waker(Waker::noop())), "there is work");
+        assert!(local.next().is_some());
+        local.leave_search();
+        assert!(woken(), "there is one more, and nobody else who knows");
     }
 
     struct Query;
