@@ -7,6 +7,7 @@
     reason = "each file uses its part, in tests only"
 )]
 
+pub mod journal;
 mod story_env;
 
 use std::future::{Future, IntoFuture};

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use common::journal::Journal;
 use common::*;
 use volary::prelude::*;
 use volary::{DispatcherOptions, Env, SlowHandler};

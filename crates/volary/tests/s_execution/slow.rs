@@ -29,6 +29,38 @@ async fn s8_a_handler_that_blocks_a_worker_is_counted_and_named() {
     system.stop().await.unwrap();
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn s8_a_handler_that_blocks_a_worker_is_named_in_a_warning_that_says_what_to_do() {
+    let warnings = Journal::common();
+    let system = builder("slow")
+        .settings(|s| s.slow_handler(Duration::from_millis(20)))
+        .start()
+        .await
+        .unwrap();
+    // Other tests of this program have slow ones too, of other names.
+    let desk = system.spawn(a_desk(&Log::new())).named("in-the-way").await.unwrap();
+    let said = || {
+        let all = warnings.all().into_iter();
+        all.filter(|line| line.contains("actor=/user/in-the-way"))
+            .collect::<Vec<_>>()
+    };
+    let (open, gate) = std::sync::mpsc::channel();
+    desk.tell(Block { gate }).unwrap();
+    eventually_async("a warning", || !said().is_empty()).await;
+    open.send(()).unwrap();
+    soon("the end of the block", desk.ask(Note { number: 1 }))
+        .await
+        .unwrap();
+    let said = said();
+    assert_eq!(said.len(), 1, "one blockage, one warning: {said:?}");
+    assert!(
+        said[0].contains("blocks its worker; use the blocking dispatcher"),
+        "{said:?}"
+    );
+    assert!(said[0].contains("running="), "for how long: {said:?}");
+    system.stop().await.unwrap();
+}
+
 /// What a blocked worker made ready before it blocked is run by others: its ring and its last-in slot.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s8_others_take_over_the_queue_of_a_blocked_worker() {
