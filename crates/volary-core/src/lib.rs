@@ -103,7 +103,7 @@ pub mod __private {
     pub use crate::actor::mapped;
     pub use crate::cell::{absent_table, message_table};
     pub use crate::mailbox::MessageTable;
-    pub use crate::reference::{Accepts, Covers, Target};
+    pub use crate::reference::{Accepts, Covers, Found, FoundTables, Target};
 
     use crate::actor::{Failure, IntoFailure, Rejection};
 

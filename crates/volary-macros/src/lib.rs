@@ -124,7 +124,8 @@ pub fn actor(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// An `ActorRef<BankApi>` accepts these messages and hides which actor is behind it, so that a
 /// crate, a gateway or a client can be written without linking the actor. Every actor that handles
-/// all of them fits.
+/// all of them fits. Such a reference is found by an address, and travels in messages, like one of an
+/// actor; whoever is found there must list the messages in `Actor::messages`, as `#[actor]` does.
 ///
 /// ```
 /// use volary::prelude::*;
@@ -140,9 +141,29 @@ pub fn actor(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///     pub BankApi { Deposit, Balance }
 /// }
 ///
-/// fn save(bank: &ActorRef<BankApi>) {
-///     let _ = bank.tell(Deposit(100));
+/// async fn save(bank: &ActorRef<BankApi>) -> volary::Result<u64> {
+///     bank.tell(Deposit(100))?;
+///     Ok(bank.ask(Balance).await?)
 /// }
+///
+/// // Somewhere else there is an actor that handles both.
+/// # #[derive(Default)]
+/// # struct Account(u64);
+/// # #[actor]
+/// # impl Account {
+/// #     #[handles] fn deposit(&mut self, deposit: Deposit) { self.0 += deposit.0; }
+/// #     #[handles] fn balance(&mut self, _: Balance) -> u64 { self.0 }
+/// # }
+/// # fn main() -> volary::Result<()> {
+/// # volary::run(async {
+/// # let system = ActorSystem::builder("bank").settings(|s| s.log_config(false)).start().await?;
+/// let alice = system.spawn(Account::default).named("alice").await?;
+/// assert_eq!(save(&alice.narrow()).await?, 100);
+/// let found: Option<ActorRef<BankApi>> = system.lookup("/user/alice");
+/// assert_eq!(save(&found.expect("alice takes both messages")).await?, 200);
+/// # Ok(system.stop().await?)
+/// # })
+/// # }
 /// ```
 #[proc_macro]
 pub fn protocol(input: TokenStream) -> TokenStream {

@@ -1,7 +1,8 @@
 //! `protocol!`: a list of messages as a type that references can be typed by.
 //!
 //! The type has no values. It maps each message to its place in an array of message tables, one
-//! array per actor that can stand behind such a reference, made at compile time.
+//! array per actor that can stand behind such a reference: made at compile time where the actor is known,
+//! and of the list of its messages where all that is known is an address.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -124,6 +125,13 @@ impl Protocol {
 
                 fn abroad() -> Self::Via {
                     const { &[#(#volary::__private::absent_table::<#messages>()),*] }
+                }
+
+                fn found(
+                    actor: &#volary::__private::Found<'_>,
+                ) -> ::core::option::Option<Self::Via> {
+                    static TABLES: #volary::__private::FoundTables<#count> = #volary::__private::FoundTables::new();
+                    TABLES.of(actor, || ::core::option::Option::Some([#(actor.table::<#messages>()?),*]))
                 }
             }
             #(#accepts)*

@@ -77,6 +77,46 @@ async fn r2_references_in_messages_lead_back_from_anywhere() {
     other.system.stop().await.unwrap();
 }
 
+protocol!(Noting { Note, Refuse });
+
+struct Broker;
+
+#[actor(kind = "test.Broker", remote(Pass))]
+impl Broker {
+    /// Asks somebody who speaks the protocol, wherever and whatever they are.
+    #[message(remote = "test.Pass", codec = postcard, derive(serde::Serialize, serde::Deserialize))]
+    async fn pass(&mut self, to: ActorRef<Noting>, number: u64) -> Result<u64, Fault> {
+        let refused = to.ask(Refuse { code: 1 }).await;
+        assert!(matches!(refused, Err(AskError::Rejected(Refused(1)))), "{refused:?}");
+        to.ask(Note { number }).await.or_fault()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r2_references_of_a_protocol_lead_back_from_anywhere() {
+    let one = Node::start("one", builder().kind::<Broker>()).await;
+    let other = Node::start("other", builder().kind::<Broker>()).await;
+    other.system.spawn(|| Broker).named("broker").await.unwrap();
+    other.desk("far").await;
+    let broker: ActorRef<Broker> = one.remote.actor(&other.address("broker")).unwrap();
+    let pass = |to: ActorRef<Noting>, number: u64| soon("passed on", broker.ask(Pass { to, number }));
+    let near = one.desk("near").await;
+    assert_eq!(pass(near.narrow(), 42).await.unwrap(), 1);
+    assert_eq!(one.log.all(), ["42"]);
+    // One of the node where the message is read is the actor itself there.
+    let far = one.remote.actor::<Noting>(&other.address("far")).unwrap();
+    assert_eq!(pass(far, 43).await.unwrap(), 1);
+    assert_eq!(other.log.all(), ["43"]);
+    // What it takes is seen when it is sent something.
+    let wrong = one.remote.actor::<Noting>(&other.address("broker")).unwrap();
+    let refused = soon("refused", wrong.ask(Note { number: 1 })).await;
+    let Err(AskError::Remote(why)) = refused else {
+        panic!("{refused:?}")
+    };
+    assert!(matches!(*why, RemoteError::NotTaken { .. }), "{why}");
+    stop(one, other).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r7_sender_deadline_and_headers_travel_along() {
     let (one, other) = pair().await;

@@ -1,6 +1,6 @@
 //! A reference inside a protobuf message.
 
-use volary_core::{Actor, ActorRef, Message, Recipient, ResolveError, Resolving, Target};
+use volary_core::{ActorRef, Message, Recipient, ResolveError, Resolving, Target};
 
 /// The reference to an actor as a protobuf message, `message Ref { string address = 1; }`.
 ///
@@ -67,7 +67,7 @@ impl Ref {
         Resolving::recipient(&self.address)
     }
 
-    /// The actor at this address, found in the same way.
+    /// The actor at this address, or one that speaks a protocol, found in the same way.
     ///
     /// ```
     /// # use volary_core::{Actor, ActorRef, ResolveError};
@@ -79,7 +79,7 @@ impl Ref {
     ///
     /// # Errors
     /// Outside of handlers and scopes, and when nobody is found of that type.
-    pub fn actor<A: Actor>(&self) -> Result<ActorRef<A>, ResolveError> {
+    pub fn actor<T: Target>(&self) -> Result<ActorRef<T>, ResolveError> {
         Resolving::actor(&self.address)
     }
 }

@@ -65,6 +65,10 @@ async fn main() -> volary::Result<()> {
     if let Some(found) = system.recipient::<IsOn>("/user/radio") {
         println!("found at {}: on is {}", found.path(), found.ask(IsOn).await?);
     }
+    // A protocol is found at an address too, if whoever lives there speaks it.
+    if let Some(found) = system.lookup::<Switchable>("/user/radio") {
+        turn_on(&found).await?;
+    }
     let typed: Option<ActorRef<Lamp>> = system.lookup("/user/radio");
     println!("a lamp at /user/radio: {}", typed.is_some());
 

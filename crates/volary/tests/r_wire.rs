@@ -513,6 +513,69 @@ fn r2_references_travel_as_addresses_and_only_through_the_resolver() {
     });
 }
 
+protocol!(Ledger { Deposit, Withdraw });
+
+/// Speaks the protocol too.
+struct Till;
+
+#[actor]
+impl Till {
+    #[handles]
+    fn deposit(&mut self, _: Deposit) -> i64 {
+        -1
+    }
+    #[handles]
+    fn withdraw(&mut self, withdraw: Withdraw) -> Result<i64, Overdrawn> {
+        Err(Overdrawn {
+            missing: withdraw.cents,
+        })
+    }
+}
+
+#[derive(Serialize, Deserialize, Message)]
+#[message(remote = "bank.v1.Entrust", codec = json)]
+struct Entrust {
+    ledger: ActorRef<Ledger>,
+}
+
+#[test]
+fn r2_references_of_a_protocol_travel_like_those_of_an_actor() {
+    seeds(|env| async move {
+        let system = simulated(&env).await;
+        let resolver: Arc<dyn Resolver> = Arc::new(OneNode(system.clone()));
+        type Coded = <Entrust as Wire>::Codec;
+        let read = |bytes: Bytes| Resolving::within(&resolver, || <Coded as Codec<Entrust>>::decode(bytes));
+        let travelled = |ledger: ActorRef<Ledger>| {
+            let mut out = BytesMut::new();
+            Resolving::within(&resolver, || {
+                <Coded as Codec<Entrust>>::encode(&Entrust { ledger }, &mut out)
+            })
+            .unwrap();
+            read(out.freeze()).unwrap().ledger
+        };
+        let account = system.spawn(|| Account { cents: 0 }).named("alice").await.unwrap();
+        let till = system.spawn(|| Till).await.unwrap();
+        let ledger = travelled(account.narrow());
+        assert_eq!(ledger, account.narrow());
+        assert_eq!(ledger.ask(Deposit { cents: 3 }).await.unwrap(), 3);
+        assert_eq!(ledger.ask(Withdraw { cents: 1 }).await.unwrap(), 2);
+        let refused = travelled(till.narrow()).ask(Withdraw { cents: 1 }).await;
+        assert!(matches!(refused, Err(AskError::Rejected(Overdrawn { missing: 1 }))));
+
+        // Who does not speak it is none, whatever the sender says.
+        let room = system.spawn(|| Room).named("room").await.unwrap();
+        let text = format!(r#"{{"ledger":"volary://{}@10.0.0.7:4242/user/room"}}"#, system.name());
+        let error = read(text.into()).err().unwrap().to_string();
+        assert!(error.contains("Ledger"), "{error}");
+        Resolving::within(&(Arc::new(system.clone()) as Arc<dyn Resolver>), || {
+            assert_eq!(Ref::to(&account).actor::<Ledger>().unwrap(), account.narrow());
+            let other = Ref::to(&room).actor::<Ledger>().unwrap_err();
+            assert!(matches!(other, ResolveError::OtherType { .. }), "{other}");
+        });
+        system.stop().await.unwrap();
+    });
+}
+
 #[test]
 fn r2_protobuf_references_are_resolved_by_whoever_handles_them() {
     seeds(|env| async move {

@@ -6,6 +6,7 @@ use std::mem::ManuallyDrop;
 use std::ptr;
 
 use super::actor_ref::ActorRef;
+use super::found::Found;
 use super::id::ActorId;
 use super::recipient::Recipient;
 use super::status::ActorStatus;
@@ -80,8 +81,8 @@ impl AnyRef {
         })
     }
 
-    /// The same for whatever a reference may be to. A protocol is known of actors elsewhere only; of an actor here, its
-    /// own type or a [`recipient`](AnyRef::recipient) is.
+    /// The same for whatever a reference may be typed by: a protocol too, if [`Actor::messages`] lists all of its messages,
+    /// or the actor lives elsewhere.
     ///
     /// ```
     /// # use volary_core::{ActorRef, AnyRef, Target};
@@ -91,8 +92,11 @@ impl AnyRef {
     /// ```
     #[must_use]
     pub fn target<T: Target>(&self) -> Option<ActorRef<T>> {
-        let is = || TypeId::of::<T::Via>() == TypeId::of::<()>() && self.actor_type() == TypeId::of::<T>();
-        (self.cell.foreign().is_some() || is()).then(|| ActorRef::from_cell(self.cell.clone(), T::abroad()))
+        let via = match self.cell.foreign() {
+            Some(_) => T::abroad(),
+            None => T::found(&Found::new(&self.cell))?,
+        };
+        Some(ActorRef::from_cell(self.cell.clone(), via))
     }
 
     /// A reference for one message, if [`Actor::messages`] lists it, or the actor lives elsewhere.
@@ -267,6 +271,10 @@ impl Target for Nothing {
     type Via = ();
 
     fn abroad() -> Self::Via {}
+
+    fn found(_: &Found<'_>) -> Option<Self::Via> {
+        None
+    }
 }
 
 impl Eq for AnyRef {}

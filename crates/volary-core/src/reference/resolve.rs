@@ -13,7 +13,7 @@ use super::actor_ref::ActorRef;
 use super::any_ref::AnyRef;
 use super::recipient::Recipient;
 use super::target::Target;
-use crate::actor::{Actor, Message};
+use crate::actor::Message;
 use crate::dispatch::Host;
 use crate::system::ActorSystem;
 use crate::tree::{Address, AddressError};
@@ -177,7 +177,8 @@ impl Resolving {
         found.recipient().ok_or_else(|| other_type::<Recipient<M>>(address))
     }
 
-    /// The actor at this address.
+    /// The actor at this address, typed by what it is or by a protocol that it speaks. What an actor elsewhere is, and
+    /// takes, is seen when messages arrive there.
     ///
     /// ```
     /// # use volary_core::{Actor, ActorRef, ResolveError, Resolving};
@@ -188,9 +189,9 @@ impl Resolving {
     ///
     /// # Errors
     /// Outside of a scope, and when nobody of that type is found.
-    pub fn actor<A: Actor>(address: &str) -> Result<ActorRef<A>, ResolveError> {
+    pub fn actor<T: Target>(address: &str) -> Result<ActorRef<T>, ResolveError> {
         let found = find(address)?;
-        found.downcast().ok_or_else(|| other_type::<ActorRef<A>>(address))
+        found.target().ok_or_else(|| other_type::<ActorRef<T>>(address))
     }
 }
 

@@ -8,7 +8,7 @@ use super::actor_ref::ActorRef;
 use super::recipient::Recipient;
 use super::resolve::Resolving;
 use super::target::Target;
-use crate::actor::{Actor, Message};
+use crate::actor::Message;
 use crate::tree::Address;
 
 impl<T: Target> Serialize for ActorRef<T> {
@@ -17,7 +17,7 @@ impl<T: Target> Serialize for ActorRef<T> {
     }
 }
 
-impl<'de, A: Actor> Deserialize<'de> for ActorRef<A> {
+impl<'de, T: Target> Deserialize<'de> for ActorRef<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let address = String::deserialize(deserializer)?;
         Resolving::actor(&address).map_err(D::Error::custom)

@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use super::actor_ref::ActorRef;
+use super::found::Found;
 use super::recipient::Recipient;
 use super::target::{Accepts, Target};
 use crate::actor::Message;
@@ -28,6 +29,10 @@ impl<M: Message> Target for Takes<M> {
 
     fn abroad() -> Self::Via {
         absent_table::<M>()
+    }
+
+    fn found(actor: &Found<'_>) -> Option<Self::Via> {
+        actor.table::<M>()
     }
 }
 

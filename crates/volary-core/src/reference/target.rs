@@ -1,5 +1,6 @@
 //! What a reference may be typed by: an actor, or a protocol that several actors speak.
 
+use super::found::Found;
 use crate::actor::{Actor, Message, Respond};
 use crate::cell::message_table;
 use crate::mailbox::MessageTable;
@@ -19,12 +20,20 @@ pub trait Target: 'static {
     /// The same for an actor that lives elsewhere.
     #[doc(hidden)]
     fn abroad() -> Self::Via;
+
+    /// The same for an actor here that an address has led to, if it is one.
+    #[doc(hidden)]
+    fn found(actor: &Found<'_>) -> Option<Self::Via>;
 }
 
 impl<A: Actor> Target for A {
     type Via = ();
 
     fn abroad() -> Self::Via {}
+
+    fn found(actor: &Found<'_>) -> Option<Self::Via> {
+        actor.is::<A>().then_some(())
+    }
 }
 
 /// A target that takes messages of type `M`.

@@ -10,7 +10,7 @@ use std::task::Poll;
 
 use super::ask::race;
 use super::head::Head;
-use super::plan::{Plan, Plans};
+use super::plan::{Plan, Plans, Routing};
 use super::race::Answer;
 use super::strategy::Spreads;
 use crate::actor::{Context, Message, Rejection};
@@ -18,7 +18,7 @@ use crate::cell::{Relay, relay_table};
 use crate::dispatch::{Ending, Host, contain};
 use crate::events::DeadReason;
 use crate::mailbox::{Envelope, MessageTable, Refusal};
-use crate::reference::{Accepts, ActorRef, AskError, ReplyTo, Target, carrying, counted, offer, unasked};
+use crate::reference::{Accepts, ActorRef, AskError, Found, ReplyTo, Target, carrying, counted, offer, unasked};
 
 /// Types a reference to a router: an `ActorRef<Routed<T, S>>` takes what a [`Router<T, S>`](super::Router) takes, and
 /// can be watched, named and stopped like every other. Messages take the way through the router's own actor.
@@ -33,10 +33,14 @@ use crate::reference::{Accepts, ActorRef, AskError, ReplyTo, Target, carrying, c
 #[derive(Debug)]
 pub struct Routed<T, S>(std::marker::PhantomData<fn(T, S)>);
 
-impl<T: Target, S: 'static> Target for Routed<T, S> {
+impl<T: Target, S: Routing> Target for Routed<T, S> {
     type Via = ();
 
     fn abroad() -> Self::Via {}
+
+    fn found(actor: &Found<'_>) -> Option<Self::Via> {
+        actor.is::<Head<T, S>>().then_some(())
+    }
 }
 
 impl<T: Accepts<M>, S: Spreads<M>, M: Message> Accepts<M> for Routed<T, S> {
@@ -68,7 +72,7 @@ impl<T: Accepts<M>, S: Plans<M>, M: Message> Relay<M> for Head<T, S> {
     }
 }
 
-impl<T: Target, S: super::plan::Routing> Head<T, S> {
+impl<T: Target, S: Routing> Head<T, S> {
     /// The way to the asker stays in `reply` until somebody has it: should a copy panic, it is not lost.
     fn hand_on<M: Message>(
         &self,

@@ -4,16 +4,16 @@ use std::any::TypeId;
 
 use super::handle::ActorSystem;
 use super::reports::Addressee;
-use crate::actor::{Actor, Message};
+use crate::actor::Message;
 use crate::cell::CellRef;
 use crate::dispatch::Host;
 use crate::events::DeadReason;
 use crate::reference::foreign::StandIn;
-use crate::reference::{ActorId, ActorRef, AnyRef, Recipient};
+use crate::reference::{ActorId, ActorRef, AnyRef, Recipient, Target};
 use crate::tree::{Address, Path};
 
 impl ActorSystem {
-    /// The actor at a path, if there is one and it is an `A`: whoever lives there now.
+    /// The actor at a path, if there is one and it is a `T`, or speaks that protocol: whoever lives there now.
     ///
     /// ```
     /// # use volary_core::{Actor, ActorRef, ActorSystem};
@@ -23,9 +23,8 @@ impl ActorSystem {
     /// # }
     /// ```
     #[must_use]
-    pub fn lookup<A: Actor>(&self, path: &str) -> Option<ActorRef<A>> {
-        let cell = self.core.find(&path.parse().ok()?)?;
-        ((cell.table.actor_type)() == TypeId::of::<A>()).then(|| ActorRef::from_cell(cell, ()))
+    pub fn lookup<T: Target>(&self, path: &str) -> Option<ActorRef<T>> {
+        AnyRef::new(self.core.find(&path.parse().ok()?)?).target()
     }
 
     /// Whoever lives at an address, if they take messages of type `M`: no actor type is needed.

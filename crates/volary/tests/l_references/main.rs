@@ -13,7 +13,7 @@ use std::time::Duration;
 use common::*;
 use tokio::sync::oneshot;
 use volary::prelude::*;
-use volary::{ActorId, DeadLetter, DeadReason, Env, Recipient};
+use volary::{ActorId, DeadLetter, DeadReason, Env, Recipient, Takes};
 
 /// kameo#199, #179: a reference is a reply like any other.
 struct Directory {

@@ -44,6 +44,55 @@ async fn l4_a_protocol_hides_the_actor_and_keeps_its_messages() {
     system.stop().await.unwrap();
 }
 
+/// Takes one message of the protocol, and not the other.
+struct Notebook;
+
+#[actor]
+impl Notebook {
+    #[handles]
+    fn note(&mut self, note: Note) -> u64 {
+        100 + note.number
+    }
+}
+
+/// Takes both, each in its own way.
+struct Echo;
+
+#[actor]
+impl Echo {
+    #[handles]
+    fn note(&mut self, note: Note) -> u64 {
+        note.number
+    }
+    #[handles]
+    fn who(&mut self, _: Who) -> Option<ActorId> {
+        None
+    }
+}
+
+#[tokio::test]
+async fn l4_a_protocol_is_found_at_the_address_of_whoever_speaks_it() {
+    let system = system().await;
+    let desk = system.spawn(a_desk(&Log::new())).named("desk").await.unwrap();
+    system.spawn(|| Echo).named("echo").await.unwrap();
+    system.spawn(|| Notebook).named("notebook").await.unwrap();
+    // More than once, and in turn: what is known of one is not taken for the other's.
+    for times in 1..=3 {
+        let found = system.lookup::<Noting>("/user/desk").unwrap();
+        assert_eq!(found.id(), desk.id());
+        assert_eq!(found.ask(Note { number: 7 }).await.unwrap(), times);
+        let echo = system.lookup::<Noting>("/user/echo").unwrap();
+        assert_eq!(echo.ask(Note { number: 7 }).await.unwrap(), 7);
+        assert_eq!(echo.ask(Who).await.unwrap(), None);
+        assert!(system.lookup::<Noting>("/user/notebook").is_none(), "it takes no `Who`");
+        assert!(system.lookup::<Noting>("/user/nobody").is_none());
+    }
+    let takes = system.lookup::<Takes<Note>>("/user/notebook").unwrap();
+    assert_eq!(takes.ask(Note { number: 7 }).await.unwrap(), 107);
+    assert!(system.lookup::<Takes<Who>>("/user/notebook").is_none());
+    system.stop().await.unwrap();
+}
+
 #[tokio::test]
 async fn l4_a_weak_reference_leads_to_the_living_only() {
     let system = system().await;
