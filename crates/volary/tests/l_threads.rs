@@ -50,6 +50,10 @@ fn all() -> usize {
 }
 
 fn alone(story: impl FnOnce() + Send + 'static) {
+    alone_within(3 * PATIENCE, story);
+}
+
+fn alone_within(time: Duration, story: impl FnOnce() + Send + 'static) {
     let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
     LEFT.store(0, Ordering::SeqCst);
     // One that was joined just now may still be listed for a moment.
@@ -58,7 +62,7 @@ fn alone(story: impl FnOnce() + Send + 'static) {
         std::thread::yield_now();
     }
     LEFT.store(ours(), Ordering::SeqCst);
-    within("a story about threads", story);
+    within_time(time, "a story about threads", story);
 }
 
 fn several() -> tokio::runtime::Runtime {
@@ -86,26 +90,27 @@ impl Idle {
 }
 
 #[test]
-fn l14_a_hundred_thousand_actors_need_no_more_threads_than_one() {
-    alone(|| {
+fn l14_a_million_actors_need_no_more_threads_than_one() {
+    // Some seconds without optimization, if the machine has nothing else to do.
+    alone_within(12 * PATIENCE, || {
         several().block_on(async {
             let system = system().await;
             let first = system.spawn(|| Idle).await.unwrap();
             first.ask(Poke).await.unwrap();
             eventually_async("the clock and two of tokio", || ours() == 1 && all() == 3).await;
             let mut actors = Vec::new();
-            for _ in 0..100_000 {
-                actors.push(system.spawn(|| Idle).await.unwrap());
+            for _ in 0..1_000_000 {
+                actors.push(system.spawn(|| Idle).start().unwrap());
             }
             for actor in &actors {
                 actor.tell(Poke).unwrap();
             }
-            for actor in actors.iter().step_by(1_000) {
+            for actor in actors.iter().step_by(10_000) {
                 actor.ask(Poke).await.unwrap();
             }
-            assert_eq!(system.actor_count(), 100_001);
+            assert_eq!(system.actor_count(), 1_000_001);
             assert_eq!(all(), 3, "{:?}", threads());
-            soon("stop", system.stop()).await.unwrap();
+            system.stop().await.unwrap();
             assert_eq!(system.actor_count(), 0);
         });
     });

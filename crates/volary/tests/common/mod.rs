@@ -58,11 +58,16 @@ pub async fn soon<F: IntoFuture>(what: &str, future: F) -> F::Output {
 
 /// Runs `body` on a thread of its own, and fails instead of hanging when it does not end.
 pub fn within<T: Send + 'static>(what: &str, body: impl FnOnce() -> T + Send + 'static) -> T {
+    within_time(3 * PATIENCE, what, body)
+}
+
+/// The same for one that has much to do.
+pub fn within_time<T: Send + 'static>(time: Duration, what: &str, body: impl FnOnce() -> T + Send + 'static) -> T {
     let (send, receive) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
         let _ = send.send(body());
     });
-    match receive.recv_timeout(3 * PATIENCE) {
+    match receive.recv_timeout(time) {
         Ok(value) => value,
         Err(std::sync::mpsc::RecvTimeoutError::Timeout) => panic!("never ended: {what}"),
         Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => {
