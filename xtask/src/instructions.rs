@@ -2,7 +2,8 @@
 //!
 //! Each case of the example `instructions` runs twice under callgrind, with a different number of operations. Only
 //! the function `volary_measured` is counted, and the difference of the two runs cancels what happens once. A case
-//! that costs noticeably more than its baseline in `bench/instructions.json` fails the command.
+//! that costs noticeably more than its baseline in `bench/instructions.json` fails the command. It is counted again first:
+//! two runs differ by where things lie in memory and who comes first, a few percent at most, and that only adds.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,6 +20,8 @@ const BASELINE: &str = "bench/instructions.json";
 const FEW: u64 = 1_000;
 const MANY: u64 = 11_000;
 const TOLERANCE_PERCENT: f64 = 5.0;
+/// How often a case that seems to cost too much is counted.
+const ATTEMPTS: usize = 3;
 
 /// Instructions per operation, by case.
 type Costs = BTreeMap<String, f64>;
@@ -34,15 +37,15 @@ pub(crate) fn run(mut args: Args) -> Outcome {
     let binary = workspace::target_dir().join("release/examples/instructions");
     let listed = Invocation::new(&binary).arg("--list").output()?;
     let cases = selected(&listed, &wanted)?;
+    let path = workspace::root().join(BASELINE);
+    let mut baseline = read_baseline(&path)?;
     let mut costs = Costs::new();
     for case in cases {
         let step = Step::begin(&case, "counting under callgrind");
-        let cost = cost(&binary, &case);
+        let cost = least(baseline.get(&case).copied(), || cost(&binary, &case));
         step.end(&cost);
         costs.insert(case, cost?);
     }
-    let path = workspace::root().join(BASELINE);
-    let mut baseline = read_baseline(&path)?;
     if write {
         if wanted.is_empty() {
             baseline.clear();
@@ -63,6 +66,26 @@ fn selected(listed: &str, wanted: &[String]) -> Result<Vec<String>, Failure> {
         None if wanted.is_empty() => Ok(all),
         None => Ok(wanted.to_vec()),
     }
+}
+
+/// What `count` says, or the least that it says in some attempts, if the first ones are too much.
+fn least(before: Option<f64>, mut count: impl FnMut() -> Result<f64, Failure>) -> Result<f64, Failure> {
+    let mut least = count()?;
+    for _ in 1..ATTEMPTS {
+        if before.is_none_or(|before| !is_worse(least, before)) {
+            break;
+        }
+        least = least.min(count()?);
+    }
+    Ok(least)
+}
+
+fn is_worse(now: f64, before: f64) -> bool {
+    change_percent(now, before) > TOLERANCE_PERCENT
+}
+
+fn change_percent(now: f64, before: f64) -> f64 {
+    (now / before - 1.0) * 100.0
 }
 
 fn cost(binary: &Path, case: &str) -> Result<f64, Failure> {
@@ -123,9 +146,9 @@ fn report(costs: &Costs, baseline: &Costs) -> Outcome {
             worse.push(format!("{case} has no baseline"));
             continue;
         };
-        let change = (now / before - 1.0) * 100.0;
+        let change = change_percent(*now, *before);
         eprintln!("{case:<24} {now:>12.1} {before:>12.1} {change:>+8.1}%");
-        if change > TOLERANCE_PERCENT {
+        if is_worse(*now, *before) {
             worse.push(format!("{case} costs {now:.1} instructions instead of {before:.1}"));
         }
     }
@@ -194,6 +217,33 @@ mod tests {
         assert_eq!(report(&costs(&[("tell", 104.9), ("ask", 120.0)]), &baseline), Ok(()));
         let failure = report(&costs(&[("tell", 105.1)]), &baseline).expect_err("5.1 % is too much");
         assert!(failure.to_string().contains("tell costs 105.1"), "{failure}");
+    }
+
+    #[test]
+    fn a_case_that_seems_worse_is_counted_again_and_the_least_counts() {
+        let counted = |before: Option<f64>, counts: &[f64]| {
+            let mut left = counts.iter().copied();
+            let least = least(before, || {
+                left.next().ok_or_else(|| Failure::Failed("once too often".to_owned()))
+            });
+            (least, left.count())
+        };
+        assert_eq!(
+            counted(Some(100.0), &[104.0, 90.0]),
+            (Ok(104.0), 1),
+            "good enough at once"
+        );
+        assert_eq!(counted(Some(100.0), &[106.0, 101.0, 90.0]), (Ok(101.0), 1), "noise");
+        assert_eq!(
+            counted(Some(100.0), &[108.0, 106.0, 107.0, 90.0]),
+            (Ok(106.0), 1),
+            "a regression"
+        );
+        assert_eq!(
+            counted(None, &[106.0, 101.0]),
+            (Ok(106.0), 1),
+            "nothing to compare with"
+        );
     }
 
     #[test]
