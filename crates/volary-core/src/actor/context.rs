@@ -73,10 +73,13 @@ impl<A> Context<A> {
     /// The system this actor lives in.
     ///
     /// ```
-    /// # use volary_core::{Actor, Context};
-    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
-    /// let name = ctx.system().name().to_owned();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// assert_eq!(ctx.system().name(), "bank");
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn system(&self) -> ActorSystem {
@@ -86,10 +89,13 @@ impl<A> Context<A> {
     /// The path of this actor.
     ///
     /// ```
-    /// # use volary_core::{Actor, Context};
-    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
-    /// println!("I am {}", ctx.path());
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// assert_eq!(ctx.path().to_string(), "/user/alice");
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn path(&self) -> Path {
@@ -99,10 +105,13 @@ impl<A> Context<A> {
     /// The id of this incarnation.
     ///
     /// ```
-    /// # use volary_core::{Actor, Context};
-    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
-    /// let id = ctx.id();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// assert_eq!(ctx.id(), ctx.me().id());
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn id(&self) -> ActorId {
@@ -112,12 +121,13 @@ impl<A> Context<A> {
     /// Who sent the message being handled; `None` from outside of any actor.
     ///
     /// ```
-    /// # use volary_core::{Actor, Context};
-    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
-    /// if let Some(sender) = ctx.sender() {
-    ///     println!("from {sender}");
-    /// }
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// assert_eq!(ctx.sender(), None, "whoever asks is no actor");
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn sender(&self) -> Option<ActorId> {
@@ -127,10 +137,14 @@ impl<A> Context<A> {
     /// The system's monotonic clock; virtual in simulation.
     ///
     /// ```
-    /// # use volary_core::{Actor, Context};
-    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
     /// let started = ctx.now();
-    /// # }
+    /// assert!(ctx.now() >= started);
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn now(&self) -> Moment {
@@ -144,10 +158,13 @@ impl<A> Context<A> {
     /// The system's calendar clock; virtual in simulation.
     ///
     /// ```
-    /// # use volary_core::{Actor, Context};
-    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
-    /// let stamp = ctx.wall_clock();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// assert!(ctx.wall_clock() > std::time::UNIX_EPOCH);
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn wall_clock(&self) -> SystemTime {
@@ -161,10 +178,14 @@ impl<A> Context<A> {
     /// A random number from the system's source; seeded in simulation.
     ///
     /// ```
-    /// # use volary_core::{Actor, Context};
-    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
     /// let dice = ctx.random() % 6 + 1;
-    /// # }
+    /// assert!((1..=6).contains(&dice));
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn random(&self) -> u64 {
@@ -180,12 +201,14 @@ impl<A> Context<A> {
     /// Asks made by this handler inherit it.
     ///
     /// ```
-    /// # use volary_core::{Actor, Context};
-    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
-    /// if ctx.time_left().is_some_and(|left| left.is_zero()) {
-    ///     return; // nobody waits any more
-    /// }
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// let left = ctx.time_left().expect("it was asked, and asks have a deadline");
+    /// assert!(left > Duration::ZERO);
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn time_left(&self) -> Option<Duration> {
@@ -195,10 +218,15 @@ impl<A> Context<A> {
     /// Stops this actor after the message being handled.
     ///
     /// ```
-    /// # use volary_core::{Actor, Context};
-    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
-    /// ctx.stop();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let me = alice.clone();
+    /// # inside(&alice, |ctx| {
+    /// ctx.stop(); // this message is the last
+    /// # Ok(()) }).await?;
+    /// me.terminated().await;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn stop(&self) {
         self.here.control(crate::cell::state::STOP);
@@ -224,14 +252,18 @@ impl<A> Context<A> {
     /// restarts. (`tokio::spawn` works too, and keeps none of this.)
     ///
     /// ```
-    /// # use volary_core::{Actor, ActorRef, Context, Message, Respond};
-    /// # fn in_a_handler<A: Actor + Respond<M>, M: Message>(ctx: &mut Context<A>, message: M) {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
     /// let me = ctx.me();
     /// ctx.spawn(async move {
     ///     // … something slow …
-    ///     let _ = me.tell(message);
+    ///     let _ = me.tell(Deposit(5));
     /// });
-    /// # }
+    /// # Ok(()) }).await?;
+    /// # while alice.ask(Balance).await? == 0 { tokio::task::yield_now().await; }
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> Task {
         Task(crate::system::spawn_for(&self.here, future))
@@ -272,12 +304,13 @@ impl<A> Context<A> {
     /// The names of this actor's children, oldest first.
     ///
     /// ```
-    /// # use volary_core::{Actor, Context};
-    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
-    /// for name in ctx.children() {
-    ///     println!("{name}");
-    /// }
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// assert!(ctx.children().is_empty());
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn children(&self) -> Vec<String> {
@@ -289,10 +322,14 @@ impl<A: Actor> Context<A> {
     /// A reference to this actor.
     ///
     /// ```
-    /// # use volary_core::{Actor, ActorRef, Context};
-    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
-    /// let me: ActorRef<A> = ctx.me();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// let me: ActorRef<Account> = ctx.me();
+    /// assert_eq!(me.path(), ctx.path());
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn me(&self) -> ActorRef<A> {
@@ -303,10 +340,14 @@ impl<A: Actor> Context<A> {
     /// the last message that actor has sent here. Watching one that has ended yields it at once.
     ///
     /// ```
-    /// # use volary_core::{Actor, ActorRef, Context, Respond, Terminated};
-    /// # fn in_a_handler<A: Actor + Respond<Terminated>, B: Actor>(ctx: &mut Context<A>, other: &ActorRef<B>) {
-    /// ctx.watch(other);
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let other = system.spawn(Account::default).await?;
+    /// # inside(&alice, move |ctx| {
+    /// ctx.watch(&other); // `Terminated` comes when it ends
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn watch<T: Target>(&self, other: &ActorRef<T>)
     where
@@ -318,10 +359,15 @@ impl<A: Actor> Context<A> {
     /// Takes back a [`watch`](Context::watch): no [`Terminated`] of that actor arrives any more.
     ///
     /// ```
-    /// # use volary_core::{Actor, ActorRef, Context};
-    /// # fn in_a_handler<A: Actor, B: Actor>(ctx: &mut Context<A>, other: &ActorRef<B>) {
-    /// ctx.unwatch(other);
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let other = system.spawn(Account::default).await?;
+    /// # inside(&alice, move |ctx| {
+    /// ctx.watch(&other);
+    /// ctx.unwatch(&other);
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn unwatch<T: Target>(&self, other: &ActorRef<T>) {
         crate::reference::unwatch(&self.here, other.cell());
@@ -342,13 +388,15 @@ impl<A> std::fmt::Debug for Context<A> {
 /// Dropping it leaves the task running.
 ///
 /// ```
-/// # use volary_core::{Actor, Context};
-/// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
-/// let task = ctx.spawn(async { println!("beside the actor") });
-/// if !task.is_finished() {
-///     task.abort();
-/// }
-/// # }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// # inside(&alice, |ctx| {
+/// let task = ctx.spawn(std::future::pending());
+/// assert!(!task.is_finished());
+/// task.abort();
+/// # Ok(()) }).await?;
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Clone)]
 pub struct Task(pub(crate) Arc<crate::system::TaskState>);
@@ -357,11 +405,14 @@ impl Task {
     /// Ends the task at its next suspension point.
     ///
     /// ```
-    /// # use volary_core::{Actor, Context};
-    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
-    /// let task = ctx.spawn(std::future::pending::<()>());
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// let task = ctx.spawn(std::future::pending());
     /// task.abort();
-    /// # }
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn abort(&self) {
         self.0.abort();
@@ -370,11 +421,14 @@ impl Task {
     /// Whether the task has ended.
     ///
     /// ```
-    /// # use volary_core::{Actor, Context};
-    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
-    /// let task = ctx.spawn(async {});
-    /// let _ = task.is_finished();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// let task = ctx.spawn(std::future::pending());
+    /// assert!(!task.is_finished());
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn is_finished(&self) -> bool {

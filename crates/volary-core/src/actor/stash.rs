@@ -91,10 +91,14 @@ impl<A: Actor> Context<A> {
     /// before the mailbox when the actor restarts; when it ends it becomes dead letters.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<A: Actor + Respond<M>, M: Message>(ctx: &mut Context<A>, message: M) -> Result<(), Fault> {
-    /// let _ = ctx.stash(message)?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// let _stashed = ctx.stash(Deposit(5))?;
+    /// assert_eq!(ctx.stashed(), 1);
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -140,10 +144,16 @@ impl<A: Actor> Context<A> {
     /// Takes back the oldest message; it is handled next. False: there is none.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<A: Actor>(ctx: &mut Context<A>) {
-    /// ctx.unstash();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// let _stashed = ctx.stash(Deposit(5))?;
+    /// assert!(ctx.unstash());
+    /// assert!(!ctx.unstash(), "there was one");
+    /// # Ok(()) }).await?;
+    /// assert_eq!(alice.ask(Balance).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn unstash(&mut self) -> bool {
         self.here().unstash(1) == 1
@@ -153,10 +163,15 @@ impl<A: Actor> Context<A> {
     /// Returns how many there were.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<A: Actor>(ctx: &mut Context<A>) {
-    /// let waiting = ctx.unstash_all();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// let _stashed = [ctx.stash(Deposit(5))?, ctx.stash(Deposit(6))?];
+    /// assert_eq!(ctx.unstash_all(), 2);
+    /// # Ok(()) }).await?;
+    /// assert_eq!(alice.ask(Balance).await?, 11);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn unstash_all(&mut self) -> usize {
         self.here().unstash(usize::MAX)
@@ -165,10 +180,13 @@ impl<A: Actor> Context<A> {
     /// How many messages are put aside.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<A: Actor>(ctx: &Context<A>) {
-    /// println!("{} messages wait", ctx.stashed());
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// assert_eq!(ctx.stashed(), 0);
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn stashed(&self) -> usize {

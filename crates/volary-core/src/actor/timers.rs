@@ -37,13 +37,14 @@ impl<A: Actor> Context<A> {
     /// waits in the mailbox already. It ends with this incarnation of the actor.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::*;
-    /// # #[derive(Clone)] struct Expire;
-    /// # impl Message for Expire { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # fn f<A: Actor + Respond<Expire>>(ctx: &mut Context<A>) {
-    /// ctx.set_timer("expire", Duration::from_secs(30), Expire);
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// ctx.set_timer("interest", Duration::from_secs(30), Deposit(1));
+    /// assert_eq!(ctx.timers(), ["interest"]);
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn set_timer<M: Message>(&mut self, name: impl Into<Cow<'static, str>>, delay: Duration, message: M)
     where
@@ -57,13 +58,14 @@ impl<A: Actor> Context<A> {
     /// while the one before still waits in the mailbox is left out. Otherwise as [`set_timer`](Context::set_timer).
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::*;
-    /// # #[derive(Clone)] struct Report;
-    /// # impl Message for Report { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # fn f<A: Actor + Respond<Report>>(ctx: &mut Context<A>) {
-    /// ctx.set_interval("report", Duration::from_secs(1), Report);
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// ctx.set_interval("interest", Duration::from_secs(1), Deposit(1));
+    /// assert_eq!(ctx.timers(), ["interest"]);
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn set_interval<M: Message + Clone>(&mut self, name: impl Into<Cow<'static, str>>, every: Duration, message: M)
     where
@@ -79,10 +81,15 @@ impl<A: Actor> Context<A> {
     /// Forgets a timer; its message, if it waits in the mailbox, is not delivered. False: there is none.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<A: Actor>(ctx: &mut Context<A>) {
-    /// let was_set = ctx.cancel_timer("expire");
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// ctx.set_timer("interest", Duration::from_secs(30), Deposit(1));
+    /// assert!(ctx.cancel_timer("interest"));
+    /// assert!(!ctx.cancel_timer("interest"), "it is not set any more");
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn cancel_timer(&mut self, name: impl Into<Cow<'static, str>>) -> bool {
         self.here().cancel_timer(&TimerName::Named(name.into()))
@@ -91,12 +98,14 @@ impl<A: Actor> Context<A> {
     /// The names of the timers that are set.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<A: Actor>(ctx: &Context<A>) {
-    /// for name in ctx.timers() {
-    ///     println!("{name}");
-    /// }
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// ctx.set_timer("interest", Duration::from_secs(30), Deposit(1));
+    /// assert_eq!(ctx.timers(), ["interest"]);
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn timers(&self) -> Vec<String> {
@@ -107,11 +116,13 @@ impl<A: Actor> Context<A> {
     /// A suspended handler is not idle.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::*;
-    /// # fn f<A: Actor + Respond<ReceiveTimeout>>(ctx: &mut Context<A>) {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
     /// ctx.set_receive_timeout(Duration::from_secs(60));
-    /// # }
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn set_receive_timeout(&mut self, idle: Duration)
     where
@@ -128,10 +139,14 @@ impl<A: Actor> Context<A> {
     /// Takes it back.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<A: Actor>(ctx: &mut Context<A>) {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// ctx.set_receive_timeout(Duration::from_secs(60));
     /// ctx.cancel_receive_timeout();
-    /// # }
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn cancel_receive_timeout(&mut self) {
         self.here().await_messages(false);

@@ -69,13 +69,15 @@ impl fmt::Display for DeadReason {
 /// message no more is known here than what it was and whom it was for.
 ///
 /// ```
-/// # use volary_core::DeadLetter;
-/// fn log(letter: &DeadLetter) {
-///     match letter.address() {
-///         Some(elsewhere) => println!("{} to {elsewhere}: {}", letter.message_type(), letter.reason()),
-///         None => println!("{} to {}: {}", letter.message_type(), letter.receiver(), letter.reason()),
-///     }
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// # let letters = system.events().subscribe::<DeadLetter>();
+/// alice.tell(Deposit(5))?;
+/// alice.kill(); // before she comes to it
+/// let letter: DeadLetter = letters.next().await?;
+/// assert_eq!((letter.receiver(), letter.reason()), (&alice.path(), DeadReason::Stopped));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Clone)]
 pub struct DeadLetter {
@@ -93,7 +95,15 @@ impl DeadLetter {
     /// Why it was not delivered.
     ///
     /// ```
-    /// # fn f(letter: &volary_core::DeadLetter) { println!("{}", letter.reason()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let letters = system.events().subscribe::<DeadLetter>();
+    /// # alice.tell(Deposit(5))?;
+    /// # alice.kill();
+    /// # let letter = letters.next().await?;
+    /// assert_eq!(letter.reason(), DeadReason::Stopped);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn reason(&self) -> DeadReason {
@@ -103,7 +113,15 @@ impl DeadLetter {
     /// Who sent it; `None` from outside of any actor.
     ///
     /// ```
-    /// # fn f(letter: &volary_core::DeadLetter) { println!("{:?}", letter.sender()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let letters = system.events().subscribe::<DeadLetter>();
+    /// # alice.tell(Deposit(5))?;
+    /// # alice.kill();
+    /// # let letter = letters.next().await?;
+    /// assert_eq!(letter.sender(), None, "no actor has sent it");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn sender(&self) -> Option<ActorId> {
@@ -113,7 +131,15 @@ impl DeadLetter {
     /// Where the sender lives, if it is still there.
     ///
     /// ```
-    /// # fn f(letter: &volary_core::DeadLetter) { println!("{:?}", letter.sender_path()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let letters = system.events().subscribe::<DeadLetter>();
+    /// # alice.tell(Deposit(5))?;
+    /// # alice.kill();
+    /// # let letter = letters.next().await?;
+    /// assert_eq!(letter.sender_path(), None, "no actor has sent it");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn sender_path(&self) -> Option<&Path> {
@@ -123,7 +149,15 @@ impl DeadLetter {
     /// Whom it was for.
     ///
     /// ```
-    /// # fn f(letter: &volary_core::DeadLetter) { println!("{}", letter.receiver()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let letters = system.events().subscribe::<DeadLetter>();
+    /// # alice.tell(Deposit(5))?;
+    /// # alice.kill();
+    /// # let letter = letters.next().await?;
+    /// assert_eq!(letter.receiver().to_string(), "/user/alice");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn receiver(&self) -> &Path {
@@ -133,7 +167,15 @@ impl DeadLetter {
     /// The incarnation that it was for; `None` if nobody lived there.
     ///
     /// ```
-    /// # fn f(letter: &volary_core::DeadLetter) { println!("{:?}", letter.receiver_id()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let letters = system.events().subscribe::<DeadLetter>();
+    /// # alice.tell(Deposit(5))?;
+    /// # alice.kill();
+    /// # let letter = letters.next().await?;
+    /// assert_eq!(letter.receiver_id(), Some(alice.id()));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn receiver_id(&self) -> Option<ActorId> {
@@ -143,10 +185,15 @@ impl DeadLetter {
     /// Where it was for, with the node, if that is another one; `None` for actors of this system.
     ///
     /// ```
-    /// # use volary_core::DeadLetter;
-    /// fn node(letter: &DeadLetter) -> Option<String> {
-    ///     Some(letter.address()?.node()?.to_string())
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let letters = system.events().subscribe::<DeadLetter>();
+    /// # alice.tell(Deposit(5))?;
+    /// # alice.kill();
+    /// # let letter = letters.next().await?;
+    /// assert_eq!(letter.address(), None, "the receiver was here");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn address(&self) -> Option<&Address> {
@@ -157,7 +204,15 @@ impl DeadLetter {
     /// was sent under.
     ///
     /// ```
-    /// # fn f(letter: &volary_core::DeadLetter) { println!("{}", letter.message_type()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let letters = system.events().subscribe::<DeadLetter>();
+    /// # alice.tell(Deposit(5))?;
+    /// # alice.kill();
+    /// # let letter = letters.next().await?;
+    /// assert!(letter.message_type().ends_with("Deposit"));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn message_type(&self) -> &str {
@@ -167,11 +222,16 @@ impl DeadLetter {
     /// Takes the message out, if it is an `M` and nobody has taken it before.
     ///
     /// ```
-    /// # fn f(letter: &volary_core::DeadLetter) {
-    /// if let Some(text) = letter.take::<String>() {
-    ///     println!("it said {text}");
-    /// }
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let letters = system.events().subscribe::<DeadLetter>();
+    /// # alice.tell(Deposit(5))?;
+    /// # alice.kill();
+    /// # let letter = letters.next().await?;
+    /// assert_eq!(letter.take::<Deposit>(), Some(Deposit(5)));
+    /// assert_eq!(letter.take::<Deposit>(), None, "it was taken");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn take<M: 'static>(&self) -> Option<M> {

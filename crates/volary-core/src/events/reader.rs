@@ -201,13 +201,16 @@ impl<E: Event> Member<E> for Queue<E> {
 /// Also a [`Stream`] of the same results.
 ///
 /// ```
-/// # async fn f(system: &volary_core::ActorSystem) {
-/// let letters = system.events().subscribe::<volary_core::DeadLetter>();
-/// match letters.next().await {
-///     Ok(letter) => println!("{letter:?}"),
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let words: Subscription<String> = system.events().subscribe();
+/// system.events().publish("hello".to_owned());
+/// match words.next().await {
+///     Ok(word) => assert_eq!(word, "hello"),
 ///     Err(lagged) => println!("{lagged}"),
 /// }
-/// # }
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "dropping a subscription ends it"]
 pub struct Subscription<E: Event> {
@@ -226,9 +229,13 @@ impl<E: Event> Subscription<E> {
     /// The next event, waiting for it. Cancel safe.
     ///
     /// ```
-    /// # async fn f(events: volary_core::Subscription<String>) -> Result<(), volary_core::Lagged> {
-    /// let event = events.next().await?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let words = system.events().subscribe::<String>();
+    /// system.events().publish("hello".to_owned());
+    /// assert_eq!(words.next().await?, "hello");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -240,11 +247,12 @@ impl<E: Event> Subscription<E> {
     /// The next event, if it is there.
     ///
     /// ```
-    /// # fn f(events: &volary_core::Subscription<String>) {
-    /// while let Some(event) = events.try_next() {
-    ///     println!("{event:?}");
-    /// }
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let words = system.events().subscribe::<String>();
+    /// assert!(words.try_next().is_none());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn try_next(&self) -> Option<Result<E, Lagged>> {
         self.queue.take()
@@ -253,7 +261,13 @@ impl<E: Event> Subscription<E> {
     /// How many events wait to be read.
     ///
     /// ```
-    /// # fn f(events: &volary_core::Subscription<String>) { println!("{}", events.waiting()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let words = system.events().subscribe::<String>();
+    /// system.events().publish("hello".to_owned());
+    /// assert_eq!(words.waiting(), 1);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn waiting(&self) -> usize {
@@ -263,7 +277,12 @@ impl<E: Event> Subscription<E> {
     /// How many events it has lost so far.
     ///
     /// ```
-    /// # fn f(events: &volary_core::Subscription<String>) { println!("{}", events.lost()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let words = system.events().subscribe::<String>();
+    /// assert_eq!(words.lost(), 0);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn lost(&self) -> u64 {

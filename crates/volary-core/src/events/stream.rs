@@ -61,11 +61,11 @@ impl EventStream {
     /// Whether anybody may be listening: cheap, for publishers whose events cost something to make.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) {
-    /// if system.events().has_subscribers::<String>() {
-    ///     system.events().publish(format!("costly {}", 42));
-    /// }
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert!(!system.events().has_subscribers::<String>(), "nobody would read what costs so much to write");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[inline]
     pub fn has_subscribers<E: Event>(&self) -> bool {
@@ -75,9 +75,13 @@ impl EventStream {
     /// Publishes an event to everybody who subscribed to its type. Never blocks.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let greetings = system.events().subscribe::<&str>();
     /// system.events().publish("good morning");
-    /// # }
+    /// assert_eq!(greetings.next().await?, "good morning");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn publish<E: Event>(&self, event: E) {
         if self.has_subscribers::<E>()
@@ -90,12 +94,13 @@ impl EventStream {
     /// Subscribes to events of type `E`. Dropping the subscription ends it.
     ///
     /// ```
-    /// # async fn f(system: &volary_core::ActorSystem) {
-    /// let failures = system.events().subscribe::<volary_core::ActorFailed>();
-    /// while let Ok(failed) = failures.next().await {
-    ///     println!("{}: {}", failed.path, failed.fault);
-    /// }
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let stops = system.events().subscribe::<ActorStopped>();
+    /// alice.stop();
+    /// assert_eq!(stops.next().await?.path, alice.path());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn subscribe<E: Event>(&self) -> Subscription<E> {
         self.subscribe_with(SubscriptionOptions::new())
@@ -104,11 +109,16 @@ impl EventStream {
     /// The same, with a capacity or a filter.
     ///
     /// ```
-    /// # use volary_core::{ActorFailed, SubscriptionOptions};
-    /// # fn f(system: &volary_core::ActorSystem) {
-    /// let of_bank = SubscriptionOptions::new().filter(|failed: &ActorFailed| failed.path.as_str().starts_with("/user/bank"));
-    /// let failures = system.events().subscribe_with(of_bank);
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let short = SubscriptionOptions::new().filter(|text: &String| text.len() < 5);
+    /// let words = system.events().subscribe_with(short);
+    /// for word in ["morning", "noon"] {
+    ///     system.events().publish(word.to_owned());
+    /// }
+    /// assert_eq!(words.next().await?, "noon");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn subscribe_with<E: Event>(&self, options: SubscriptionOptions<E>) -> Subscription<E> {
         let channel = self.channel::<E>();
@@ -126,10 +136,12 @@ impl EventStream {
     /// that is less; what comes then is lost, and the actor hears of it by [`Missed`](crate::Missed).
     ///
     /// ```
-    /// # use volary_core::{ActorRef, ActorStopped, ActorSystem, Accepts};
-    /// # fn f<T: Accepts<ActorStopped>>(system: &ActorSystem, registrar: &ActorRef<T>) {
-    /// system.events().subscribe_actor::<ActorStopped>(&registrar.recipient());
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// system.events().subscribe_actor::<ActorStopped>(&alice.recipient());
+    /// assert_eq!(system.events().subscribers::<ActorStopped>().len(), 1);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn subscribe_actor<E: Event + Message>(&self, actor: &Recipient<E>) {
         self.subscribe_actor_with(actor, SubscriptionOptions::new());
@@ -138,11 +150,13 @@ impl EventStream {
     /// The same, with a capacity or a filter.
     ///
     /// ```
-    /// # use volary_core::{ActorRef, ActorStopped, ActorSystem, Accepts, SubscriptionOptions};
-    /// # fn f<T: Accepts<ActorStopped>>(system: &ActorSystem, registrar: &ActorRef<T>) {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
     /// let few = SubscriptionOptions::<ActorStopped>::new().capacity(16);
-    /// system.events().subscribe_actor_with(&registrar.recipient(), few);
-    /// # }
+    /// system.events().subscribe_actor_with(&alice.recipient(), few);
+    /// assert_eq!(system.events().subscribers::<ActorStopped>().len(), 1);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn subscribe_actor_with<E: Event + Message>(&self, actor: &Recipient<E>, options: SubscriptionOptions<E>) {
         let channel = self.channel::<E>();
@@ -158,10 +172,13 @@ impl EventStream {
     /// Ends an actor's subscription: nothing of it that still waits in the mailbox is handled.
     ///
     /// ```
-    /// # use volary_core::{ActorRef, ActorStopped, ActorSystem, Accepts};
-    /// # fn f<T: Accepts<ActorStopped>>(system: &ActorSystem, registrar: &ActorRef<T>) {
-    /// system.events().unsubscribe_actor::<ActorStopped>(&registrar.recipient());
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// system.events().subscribe_actor::<ActorStopped>(&alice.recipient());
+    /// system.events().unsubscribe_actor::<ActorStopped>(&alice.recipient());
+    /// assert!(system.events().subscribers::<ActorStopped>().is_empty());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn unsubscribe_actor<E: Event + Message>(&self, actor: &Recipient<E>) {
         self.unsubscribe::<E>(actor.id().raw());
@@ -175,9 +192,12 @@ impl EventStream {
     /// Who subscribes to events of type `E`, in the order in which they came.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) {
-    /// println!("{}", system.events().subscribers::<volary_core::DeadLetter>().len());
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let letters = system.events().subscribe::<DeadLetter>();
+    /// assert_eq!(system.events().subscribers::<DeadLetter>().len(), 1);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn subscribers<E: Event>(&self) -> Vec<SubscriberInfo> {

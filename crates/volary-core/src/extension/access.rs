@@ -10,10 +10,16 @@ impl ActorSystem {
     /// What the builder was given under this type; see [`SystemBuilder::extension`](crate::SystemBuilder::extension).
     ///
     /// ```
-    /// # struct Prices;
-    /// # fn f(system: &volary_core::ActorSystem) {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// struct Prices { bread: u64 }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # system.stop().await?;
+    /// let builder = ActorSystem::builder("shop").extension(Prices { bread: 3 });
+    /// let system = builder.start().await?;
     /// let prices = system.extension::<Prices>().expect("the builder was given prices");
-    /// # }
+    /// assert_eq!(prices.bread, 3);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
@@ -23,7 +29,11 @@ impl ActorSystem {
     /// The types of all extensions.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) { println!("{:?}", system.extensions()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert!(system.extensions().is_empty());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn extensions(&self) -> Vec<&'static str> {
@@ -35,11 +45,14 @@ impl<A> Context<A> {
     /// As [`ActorSystem::extension`].
     ///
     /// ```
-    /// # struct Prices;
-    /// # use volary_core::{Actor, Context};
-    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
-    /// let prices = ctx.extension::<Prices>();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// struct Prices;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// assert!(ctx.extension::<Prices>().is_none(), "the builder was given none");
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
@@ -62,8 +75,13 @@ impl<A> Context<A> {
     /// The kinds of what this actor was given.
     ///
     /// ```
-    /// # use volary_core::{Actor, Context};
-    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) { println!("{:?}", ctx.dependency_kinds()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// assert!(ctx.dependency_kinds().is_empty());
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn dependency_kinds(&self) -> Vec<&'static str> {

@@ -18,13 +18,13 @@ use crate::system::ActorSystem;
 /// The groups of a system, or those of a scope in it; see [`ActorSystem::groups`].
 ///
 /// ```
-/// # use volary_core::*;
-/// # struct Worker; impl Actor for Worker {}
-/// # fn f(system: &ActorSystem, worker: &ActorRef<Worker>) -> Result<(), groups::JoinError> {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
 /// let groups = system.groups();
-/// groups.of::<Worker>("workers").join(worker)?;
-/// assert_eq!(groups.names(), ["workers"]);
-/// # Ok(()) }
+/// groups.of::<Account>("accounts").join(&alice)?;
+/// assert_eq!(groups.names(), ["accounts"]);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Clone)]
 pub struct Groups {
@@ -37,13 +37,15 @@ impl Groups {
     /// [`Takes`](crate::Takes) a message. Groups of one name and several types have nothing to do with each other.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Worker; impl Actor for Worker {}
-    /// # struct Tick; impl Message for Tick { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # fn f(system: &ActorSystem) {
-    /// let workers = system.groups().of::<Worker>("workers");
-    /// let tickers = system.groups().of::<Takes<Tick>>("tickers"); // anybody who takes a `Tick`
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let accounts = system.groups().of::<Account>("accounts");
+    /// let tills = system.groups().of::<Takes<Deposit>>("tills"); // anybody who takes a `Deposit`
+    /// accounts.join(&alice)?;
+    /// tills.join(&alice.recipient().into())?;
+    /// assert_eq!((accounts.len(), tills.len()), (1, 1));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn of<T: Target>(&self, name: &str) -> Group<T> {
@@ -62,11 +64,13 @@ impl Groups {
     /// Groups of their own: names in one scope are not those of another.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Worker; impl Actor for Worker {}
-    /// # fn f(system: &ActorSystem) {
-    /// let workers = system.groups().scope("tenant-7").of::<Worker>("workers");
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let accounts = system.groups().scope("tenant-7").of::<Account>("accounts");
+    /// accounts.join(&alice)?;
+    /// assert!(system.groups().of::<Account>("accounts").is_empty(), "another scope, another group");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn scope(&self, scope: &str) -> Groups {
@@ -79,7 +83,11 @@ impl Groups {
     /// The names of the groups that have members, in order.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) { println!("{:?}", system.groups().names()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert!(system.groups().names().is_empty());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn names(&self) -> Vec<String> {
@@ -126,7 +134,11 @@ impl<T: Target> Group<T> {
     /// The name.
     ///
     /// ```
-    /// # fn f<A: volary_core::Actor>(group: &volary_core::groups::Group<A>) { println!("{}", group.name()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert_eq!(system.groups().of::<Account>("accounts").name(), "accounts");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn name(&self) -> &str {
@@ -136,7 +148,12 @@ impl<T: Target> Group<T> {
     /// The scope; empty unless one was named.
     ///
     /// ```
-    /// # fn f<A: volary_core::Actor>(group: &volary_core::groups::Group<A>) { println!("{}", group.scope()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let accounts = system.groups().scope("tenant-7").of::<Account>("accounts");
+    /// assert_eq!(accounts.scope(), "tenant-7");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn scope(&self) -> &str {
@@ -146,10 +163,13 @@ impl<T: Target> Group<T> {
     /// Makes an actor a member, until it leaves or ends. False: it was one already.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<A: Actor>(group: &groups::Group<A>, actor: &ActorRef<A>) -> Result<(), groups::JoinError> {
-    /// group.join(actor)?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let accounts = system.groups().of::<Account>("accounts");
+    /// accounts.join(&alice)?;
+    /// assert_eq!(accounts.members(), [alice.clone()]);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -186,10 +206,14 @@ impl<T: Target> Group<T> {
     /// Ends a membership. False: there was none.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<A: Actor>(group: &groups::Group<A>, actor: &ActorRef<A>) {
-    /// group.leave(actor);
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let accounts = system.groups().of::<Account>("accounts");
+    /// accounts.join(&alice)?;
+    /// accounts.leave(&alice);
+    /// assert!(accounts.is_empty());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[allow(clippy::must_use_candidate, reason = "leaving is what it is called for")]
     pub fn leave(&self, actor: &ActorRef<T>) -> bool {
@@ -203,11 +227,16 @@ impl<T: Target> Group<T> {
     /// All members, oldest first.
     ///
     /// ```
-    /// # fn f<A: volary_core::Actor>(group: &volary_core::groups::Group<A>) {
-    /// for member in group.members() {
-    ///     println!("{member}");
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let accounts = system.groups().of::<Account>("accounts");
+    /// accounts.join(&alice)?;
+    /// for member in accounts.members() {
+    ///     member.tell(Deposit(5))?;
     /// }
-    /// # }
+    /// assert_eq!(alice.ask(Balance).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn members(&self) -> Vec<ActorRef<T>> {
@@ -217,7 +246,13 @@ impl<T: Target> Group<T> {
     /// How many members there are.
     ///
     /// ```
-    /// # fn f<A: volary_core::Actor>(group: &volary_core::groups::Group<A>) -> usize { group.len() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let accounts = system.groups().of::<Account>("accounts");
+    /// accounts.join(&alice)?;
+    /// assert_eq!(accounts.len(), 1);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn len(&self) -> usize {
@@ -227,7 +262,11 @@ impl<T: Target> Group<T> {
     /// Whether there is no member.
     ///
     /// ```
-    /// # fn f<A: volary_core::Actor>(group: &volary_core::groups::Group<A>) -> bool { group.is_empty() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert!(system.groups().of::<Account>("accounts").is_empty());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -237,10 +276,13 @@ impl<T: Target> Group<T> {
     /// Sends a message to every member, and says who did not take it.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<T: Accepts<M>, M: Message + Clone>(group: &groups::Group<T>, message: M) {
-    /// println!("{} took it", group.broadcast(message).sent);
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let accounts = system.groups().of::<Account>("accounts");
+    /// accounts.join(&alice)?;
+    /// assert_eq!(accounts.broadcast(Deposit(5)).sent, 1);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn broadcast<M: Message + Clone>(&self, message: M) -> Broadcast<T, M>
     where
@@ -252,10 +294,14 @@ impl<T: Target> Group<T> {
     /// Asks every member and collects all answers. Cancel safe: dropping it cancels every ask.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # async fn f<T: Accepts<M>, M: Message + Clone>(group: &groups::Group<T>, message: M) {
-    /// let answers = group.ask_each(message).await;
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let accounts = system.groups().of::<Account>("accounts");
+    /// accounts.join(&alice)?;
+    /// let answers = accounts.ask_each(Deposit(5)).await;
+    /// assert_eq!(answers.len(), 1);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn ask_each<M: Message + Clone>(&self, message: M) -> AskEach<M>
     where
@@ -342,11 +388,12 @@ impl ActorSystem {
     /// Actors under common names.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Worker; impl Actor for Worker {}
-    /// # fn f(system: &ActorSystem) {
-    /// let workers = system.groups().of::<Worker>("workers").members();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let accounts = system.groups().of::<Account>("accounts").members();
+    /// assert!(accounts.is_empty());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn groups(&self) -> Groups {
@@ -381,10 +428,15 @@ impl<A: Actor> Context<A> {
     /// Takes this actor out of such a group. False: it was not in it.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
-    /// ctx.leave("workers");
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # system.groups().of::<Account>("accounts").join(&alice)?;
+    /// # inside(&alice, |ctx| {
+    /// ctx.leave("accounts");
+    /// # Ok(()) }).await?;
+    /// assert!(system.groups().of::<Account>("accounts").is_empty());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[allow(clippy::must_use_candidate, reason = "leaving is what it is called for")]
     pub fn leave(&self, group: &str) -> bool {

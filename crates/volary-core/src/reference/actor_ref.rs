@@ -77,9 +77,11 @@ impl<T: Target> ActorRef<T> {
     /// The stand-in behind this, if the actor lives elsewhere.
     ///
     /// ```
-    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) -> bool {
-    /// who.stand_in().is_some()
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert!(alice.stand_in().is_none(), "alice lives here");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn stand_in(&self) -> Option<StandIn> {
@@ -98,10 +100,12 @@ impl<T: Target> ActorRef<T> {
     /// Sends a message and goes on. Never blocks, never waits.
     ///
     /// ```
-    /// # use volary_core::{Accepts, ActorRef, Message, TellAllError, TellError};
-    /// # fn f<T: Accepts<M>, M: Message>(who: &ActorRef<T>, message: M) -> Result<(), TellError<M>> {
-    /// who.tell(message)?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// alice.tell(Deposit(5))?;
+    /// assert_eq!(alice.ask(Balance).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -117,10 +121,12 @@ impl<T: Target> ActorRef<T> {
     /// Sends several messages, in order. Stops at the first that is refused.
     ///
     /// ```
-    /// # use volary_core::{Accepts, ActorRef, Message, TellAllError};
-    /// # fn f<T: Accepts<M>, M: Message>(who: &ActorRef<T>, messages: Vec<M>) -> Result<(), TellAllError<M>> {
-    /// who.tell_all(messages)?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// alice.tell_all([Deposit(5), Deposit(6)])?;
+    /// assert_eq!(alice.ask(Balance).await?, 11);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -144,10 +150,12 @@ impl<T: Target> ActorRef<T> {
     /// Cancel safe: dropped before it is ready, the message was not sent.
     ///
     /// ```
-    /// # use volary_core::{Accepts, ActorRef, Message, SendError};
-    /// # async fn f<T: Accepts<M>, M: Message>(who: &ActorRef<T>, message: M) -> Result<(), SendError<M>> {
-    /// who.send(message).await?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// alice.send(Deposit(5)).await?;
+    /// assert_eq!(alice.ask(Balance).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn send<M: Message>(&self, message: M) -> SendFuture<'_, M>
     where
@@ -161,10 +169,12 @@ impl<T: Target> ActorRef<T> {
     /// Cancel safe: dropping it cancels the ask; a message that was not begun is not handled.
     ///
     /// ```
-    /// # use volary_core::{Accepts, ActorRef, AskError, Message};
-    /// # async fn f<T: Accepts<M>, M: Message>(who: &ActorRef<T>, message: M) -> Result<(), AskError<M::Rejection>> {
-    /// let answer = who.ask(message).await?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let cents = alice.ask(Deposit(5)).await?;
+    /// assert_eq!(cents, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[inline]
     pub fn ask<M: Message>(&self, message: M) -> Ask<'_, M>
@@ -177,10 +187,13 @@ impl<T: Target> ActorRef<T> {
     /// Asks several questions at once; the answers come in the same order.
     ///
     /// ```
-    /// # use volary_core::{Accepts, ActorRef, Message};
-    /// # async fn f<T: Accepts<M>, M: Message>(who: &ActorRef<T>, messages: Vec<M>) {
-    /// let answers = who.ask_all(messages).await;
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let answers = alice.ask_all([Deposit(5), Deposit(6)]).await;
+    /// let cents: Vec<i64> = answers.into_iter().flatten().collect();
+    /// assert_eq!(cents, [5, 11]);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn ask_all<M: Message>(&self, messages: impl IntoIterator<Item = M>) -> AskAll<'_, M>
     where
@@ -192,11 +205,22 @@ impl<T: Target> ActorRef<T> {
     /// Sends a message whose answer goes to somebody who has asked before: "you answer this one".
     ///
     /// ```
-    /// # use volary_core::{Accepts, ActorRef, Message, ReplyTo, TellError};
-    /// # fn f<T: Accepts<M>, M: Message>(expert: &ActorRef<T>, message: M, reply: ReplyTo<M::Reply, M::Rejection>)
-    /// # -> Result<(), TellError<M>> {
-    /// expert.forward(message, reply)?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// /// Knows somebody who knows.
+    /// struct Clerk(ActorRef<Account>);
+    /// # impl Actor for Clerk {}
+    /// impl Respond<Balance> for Clerk {
+    ///     async fn respond(&mut self, balance: Balance, reply: ReplyTo<i64>, _: &mut Context<Self>) -> Result<(), Fault> {
+    ///         self.0.forward(balance, reply).or_fault()
+    ///     }
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let account = alice.clone();
+    /// let clerk = system.spawn(move || Clerk(account.clone())).await?;
+    /// alice.tell(Deposit(5))?;
+    /// assert_eq!(clerk.ask(Balance).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -220,9 +244,12 @@ impl<T: Target> ActorRef<T> {
     /// letters. Idempotent.
     ///
     /// ```
-    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
-    /// who.stop();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// alice.stop();
+    /// alice.terminated().await;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn stop(&self) {
         self.command(Errand::Stop, STOP);
@@ -232,9 +259,14 @@ impl<T: Target> ActorRef<T> {
     /// Idempotent.
     ///
     /// ```
-    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
-    /// who.drain();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// alice.tell(Deposit(5))?;
+    /// alice.drain(); // the deposit is handled first
+    /// alice.terminated().await;
+    /// assert_eq!(system.metrics().dead_letters, 0);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn drain(&self) {
         if self.cell.send_errand(Errand::Drain) {
@@ -247,9 +279,12 @@ impl<T: Target> ActorRef<T> {
     /// Stops the actor at once: a suspended handler is dropped where it waits. Idempotent.
     ///
     /// ```
-    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
-    /// who.kill();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// alice.kill();
+    /// alice.terminated().await;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn kill(&self) {
         self.command(Errand::Kill, KILL);
@@ -259,9 +294,13 @@ impl<T: Target> ActorRef<T> {
     /// hooks run and its state is dropped, and the next message starts it anew. Messages that wait are such messages.
     ///
     /// ```
-    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
-    /// who.passivate();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// alice.ask(Deposit(5)).await?;
+    /// alice.passivate();
+    /// assert_eq!(alice.ask(Balance).await?, 0, "built anew, for this message");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn passivate(&self) {
         if !self.cell.send_errand(Errand::Passivate) {
@@ -273,9 +312,14 @@ impl<T: Target> ActorRef<T> {
     /// itself.
     ///
     /// ```
-    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
-    /// who.pause_passivation();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let idle = Passivation::after(Duration::from_secs(60));
+    /// let bob = system.spawn(Account::default).passivation(idle).await?;
+    /// assert!(bob.pause_passivation());
+    /// assert!(!alice.pause_passivation(), "alice stays awake anyway");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[allow(clippy::must_use_candidate, reason = "pausing is what it is called for")]
     pub fn pause_passivation(&self) -> bool {
@@ -285,9 +329,14 @@ impl<T: Target> ActorRef<T> {
     /// Takes back [`pause_passivation`](ActorRef::pause_passivation); the idle time begins now.
     ///
     /// ```
-    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
-    /// who.resume_passivation();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let idle = Passivation::after(Duration::from_secs(60));
+    /// let bob = system.spawn(Account::default).passivation(idle).await?;
+    /// bob.pause_passivation();
+    /// assert!(bob.resume_passivation());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[allow(clippy::must_use_candidate, reason = "resuming is what it is called for")]
     pub fn resume_passivation(&self) -> bool {
@@ -298,9 +347,13 @@ impl<T: Target> ActorRef<T> {
     /// mailbox and watchers stay.
     ///
     /// ```
-    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
-    /// who.restart();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// alice.ask(Deposit(5)).await?;
+    /// alice.restart();
+    /// assert_eq!(alice.ask(Balance).await?, 0, "the same actor, begun anew");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn restart(&self) {
         self.command(Errand::Restart, RESTART);
@@ -310,11 +363,14 @@ impl<T: Target> ActorRef<T> {
     /// forgiven. Does nothing to one that is not suspended.
     ///
     /// ```
-    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
-    /// if who.status().suspended {
-    ///     who.reinstate();
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// if alice.status().suspended {
+    ///     alice.reinstate();
     /// }
-    /// # }
+    /// # assert!(alice.status().running);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn reinstate(&self) {
         self.command(Errand::Reinstate, REINSTATE);
@@ -323,10 +379,13 @@ impl<T: Target> ActorRef<T> {
     /// Waits until the actor has ended; at once if it has. Cancel safe.
     ///
     /// ```
-    /// # async fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
-    /// who.stop();
-    /// who.terminated().await;
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// alice.stop();
+    /// alice.terminated().await;
+    /// assert!(!alice.is_alive());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn terminated(&self) -> Termination {
         Termination::new(self.cell.clone())
@@ -335,9 +394,11 @@ impl<T: Target> ActorRef<T> {
     /// Whether the actor has not ended yet.
     ///
     /// ```
-    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) -> bool {
-    /// who.is_alive()
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert!(alice.is_alive());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn is_alive(&self) -> bool {
@@ -347,9 +408,11 @@ impl<T: Target> ActorRef<T> {
     /// Its flags: running, busy, stopping and so on, as they are just now.
     ///
     /// ```
-    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) -> bool {
-    /// who.status().running
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert!(alice.status().running);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn status(&self) -> ActorStatus {
@@ -359,9 +422,14 @@ impl<T: Target> ActorRef<T> {
     /// How many messages wait in the mailbox.
     ///
     /// ```
-    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) -> usize {
-    /// who.mailbox_len()
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// alice.tell(Deposit(5))?;
+    /// println!("{} wait", alice.mailbox_len());
+    /// # alice.ask(Balance).await?;
+    /// # assert_eq!(alice.mailbox_len(), 0);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn mailbox_len(&self) -> usize {
@@ -371,9 +439,11 @@ impl<T: Target> ActorRef<T> {
     /// The id of this incarnation.
     ///
     /// ```
-    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
-    /// println!("{}", who.id());
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert_eq!(alice.id(), alice.clone().id());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn id(&self) -> ActorId {
@@ -383,9 +453,11 @@ impl<T: Target> ActorRef<T> {
     /// The name among its siblings.
     ///
     /// ```
-    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
-    /// println!("{}", who.name());
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert_eq!(alice.name(), "alice");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn name(&self) -> String {
@@ -395,9 +467,11 @@ impl<T: Target> ActorRef<T> {
     /// Where the actor lives in its system.
     ///
     /// ```
-    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
-    /// println!("{}", who.path());
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert_eq!(alice.path().to_string(), "/user/alice");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn path(&self) -> Path {
@@ -407,9 +481,12 @@ impl<T: Target> ActorRef<T> {
     /// The address of this incarnation: path and uid.
     ///
     /// ```
-    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
-    /// println!("{}", who.address()); // volary://bank/user/alice#100000000
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// println!("{}", alice.address()); // volary://bank/user/alice#100000000
+    /// # assert!(alice.address().to_string().starts_with("volary://bank/user/alice#"));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn address(&self) -> Address {
@@ -419,9 +496,11 @@ impl<T: Target> ActorRef<T> {
     /// The system that the actor lives in.
     ///
     /// ```
-    /// # fn f<T: volary_core::Target>(who: &volary_core::ActorRef<T>) {
-    /// println!("{}", who.system().name());
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert_eq!(alice.system().name(), "bank");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn system(&self) -> ActorSystem {
@@ -431,10 +510,12 @@ impl<T: Target> ActorRef<T> {
     /// A reference for one message alone, which knows nothing of the actor's type.
     ///
     /// ```
-    /// # use volary_core::{Accepts, ActorRef, Message, Recipient};
-    /// # fn f<T: Accepts<M>, M: Message>(who: &ActorRef<T>) -> Recipient<M> {
-    /// who.recipient()
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let till: Recipient<Deposit> = alice.recipient();
+    /// assert_eq!(till.ask(Deposit(5)).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn recipient<M: Message>(&self) -> Recipient<M>
@@ -447,10 +528,12 @@ impl<T: Target> ActorRef<T> {
     /// A reference that does not keep the actor's memory once it has ended.
     ///
     /// ```
-    /// # use volary_core::{ActorRef, Target, WeakRef};
-    /// # fn f<T: Target>(who: &ActorRef<T>) -> WeakRef<T> {
-    /// who.downgrade()
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let weak = alice.downgrade();
+    /// assert!(weak.upgrade().is_some());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn downgrade(&self) -> WeakRef<T> {

@@ -20,10 +20,12 @@ use crate::tree::{Address, Path};
 /// Some actor. Nothing can be sent to it before it is known what it is.
 ///
 /// ```
-/// # use volary_core::{Actor, ActorRef, AnyRef};
-/// fn back<A: Actor>(actor: &ActorRef<A>) -> Option<ActorRef<A>> {
-///     AnyRef::from(actor).downcast::<A>()
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let some = AnyRef::from(&alice);
+/// assert_eq!(some.downcast::<Account>(), Some(alice.clone()));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Clone, PartialEq)]
 pub struct AnyRef {
@@ -38,10 +40,12 @@ impl AnyRef {
     /// The type of the actor.
     ///
     /// ```
-    /// # use volary_core::{Actor, AnyRef};
-    /// # fn f<A: Actor>(some: &AnyRef) -> bool {
-    /// some.actor_type() == std::any::TypeId::of::<A>()
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let some = AnyRef::from(&alice);
+    /// assert_eq!(some.actor_type(), std::any::TypeId::of::<Account>());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn actor_type(&self) -> TypeId {
@@ -52,10 +56,14 @@ impl AnyRef {
     /// when messages arrive.
     ///
     /// ```
-    /// # use volary_core::{Actor, ActorRef, AnyRef};
-    /// # fn f<A: Actor>(some: &AnyRef) -> Option<ActorRef<A>> {
-    /// some.downcast()
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # struct Safe; impl Actor for Safe {}
+    /// let some = AnyRef::from(&alice);
+    /// assert!(some.downcast::<Account>().is_some());
+    /// assert!(some.downcast::<Safe>().is_none());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn downcast<A: Actor>(&self) -> Option<ActorRef<A>> {
@@ -66,10 +74,13 @@ impl AnyRef {
     /// no reference is counted, which matters to those who tell many.
     ///
     /// ```
-    /// # use volary_core::{Accepts, Actor, AnyRef, Message};
-    /// fn tell<A: Actor + Accepts<M>, M: Message>(some: &AnyRef, message: M) -> bool {
-    ///     some.with(|actor: &volary_core::ActorRef<A>| actor.tell(message).is_ok()).unwrap_or(false)
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let some = AnyRef::from(&alice);
+    /// let told = some.with(|account: &ActorRef<Account>| account.tell(Deposit(5)));
+    /// assert!(told.is_some_and(|told| told.is_ok()));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[inline]
     pub fn with<A: Actor, R>(&self, call: impl FnOnce(&ActorRef<A>) -> R) -> Option<R> {
@@ -85,10 +96,13 @@ impl AnyRef {
     /// or the actor lives elsewhere.
     ///
     /// ```
-    /// # use volary_core::{ActorRef, AnyRef, Target};
-    /// # fn f<T: Target>(some: &AnyRef) -> Option<ActorRef<T>> {
-    /// some.target()
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let some = AnyRef::from(&alice);
+    /// let till: Option<ActorRef<Takes<Deposit>>> = some.target();
+    /// assert_eq!(till.expect("it takes deposits").ask(Deposit(5)).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn target<T: Target>(&self) -> Option<ActorRef<T>> {
@@ -102,10 +116,12 @@ impl AnyRef {
     /// A reference for one message, if [`Actor::messages`] lists it, or the actor lives elsewhere.
     ///
     /// ```
-    /// # use volary_core::{AnyRef, Message, Recipient};
-    /// # fn f<M: Message>(some: &AnyRef) -> Option<Recipient<M>> {
-    /// some.recipient()
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let till = AnyRef::from(&alice).recipient().expect("it takes deposits");
+    /// assert_eq!(till.ask(Deposit(5)).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn recipient<M: Message>(&self) -> Option<Recipient<M>> {
@@ -119,9 +135,11 @@ impl AnyRef {
     /// The id of the incarnation.
     ///
     /// ```
-    /// # fn f(some: &volary_core::AnyRef) {
-    /// println!("{}", some.id());
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert_eq!(AnyRef::from(&alice).id(), alice.id());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn id(&self) -> ActorId {
@@ -131,9 +149,11 @@ impl AnyRef {
     /// Where it lives.
     ///
     /// ```
-    /// # fn f(some: &volary_core::AnyRef) {
-    /// println!("{}", some.path());
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert_eq!(AnyRef::from(&alice).path().to_string(), "/user/alice");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn path(&self) -> Path {
@@ -143,9 +163,11 @@ impl AnyRef {
     /// The address of this incarnation: path and uid.
     ///
     /// ```
-    /// # fn f(some: &volary_core::AnyRef) {
-    /// println!("{}", some.address());
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert_eq!(AnyRef::from(&alice).address(), alice.address());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn address(&self) -> Address {
@@ -155,9 +177,13 @@ impl AnyRef {
     /// As [`ActorRef::stop`].
     ///
     /// ```
-    /// # fn f(some: &volary_core::AnyRef) {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let some = AnyRef::from(&alice);
     /// some.stop();
-    /// # }
+    /// some.terminated().await;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn stop(&self) {
         self.reference().stop();
@@ -166,9 +192,13 @@ impl AnyRef {
     /// As [`ActorRef::kill`].
     ///
     /// ```
-    /// # fn f(some: &volary_core::AnyRef) {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let some = AnyRef::from(&alice);
     /// some.kill();
-    /// # }
+    /// some.terminated().await;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn kill(&self) {
         self.reference().kill();
@@ -177,9 +207,13 @@ impl AnyRef {
     /// As [`ActorRef::restart`].
     ///
     /// ```
-    /// # fn f(some: &volary_core::AnyRef) {
-    /// some.restart();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// alice.ask(Deposit(5)).await?;
+    /// AnyRef::from(&alice).restart();
+    /// assert_eq!(alice.ask(Balance).await?, 0);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn restart(&self) {
         self.reference().restart();
@@ -188,9 +222,14 @@ impl AnyRef {
     /// As [`ActorRef::reinstate`].
     ///
     /// ```
-    /// # fn f(some: &volary_core::AnyRef) {
-    /// some.reinstate();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let some = AnyRef::from(&alice);
+    /// if some.status().suspended {
+    ///     some.reinstate();
+    /// }
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn reinstate(&self) {
         self.reference().reinstate();
@@ -199,9 +238,13 @@ impl AnyRef {
     /// As [`ActorRef::drain`].
     ///
     /// ```
-    /// # fn f(some: &volary_core::AnyRef) {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let some = AnyRef::from(&alice);
     /// some.drain();
-    /// # }
+    /// some.terminated().await;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn drain(&self) {
         self.reference().drain();
@@ -210,9 +253,12 @@ impl AnyRef {
     /// As [`ActorRef::passivate`].
     ///
     /// ```
-    /// # fn f(some: &volary_core::AnyRef) {
-    /// some.passivate();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// AnyRef::from(&alice).passivate();
+    /// assert_eq!(alice.ask(Balance).await?, 0, "it is woken by a message");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn passivate(&self) {
         self.reference().passivate();
@@ -221,9 +267,13 @@ impl AnyRef {
     /// As [`ActorRef::terminated`].
     ///
     /// ```
-    /// # async fn f(some: &volary_core::AnyRef) {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let some = AnyRef::from(&alice);
+    /// alice.stop();
     /// some.terminated().await;
-    /// # }
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn terminated(&self) -> Termination {
         Termination::new(self.cell.clone())
@@ -232,9 +282,11 @@ impl AnyRef {
     /// As [`ActorRef::status`].
     ///
     /// ```
-    /// # fn f(some: &volary_core::AnyRef) -> bool {
-    /// some.status().running
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert!(AnyRef::from(&alice).status().running);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn status(&self) -> ActorStatus {
@@ -249,9 +301,11 @@ impl AnyRef {
     /// Whether the actor has not ended yet.
     ///
     /// ```
-    /// # fn f(some: &volary_core::AnyRef) -> bool {
-    /// some.is_alive()
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert!(AnyRef::from(&alice).is_alive());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn is_alive(&self) -> bool {

@@ -8,8 +8,12 @@ use crate::tree::Uid;
 /// Identifies one incarnation of an actor within its system; it is never used again.
 ///
 /// ```
-/// # use volary_core::ActorId;
-/// fn same(a: ActorId, b: ActorId) -> bool { a == b }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let id: ActorId = alice.id();
+/// assert_eq!(system.path_of(id), Some(alice.path()));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ActorId(NonZeroU64);
@@ -31,8 +35,11 @@ impl ActorId {
     /// The id as it stands in an address behind `#`.
     ///
     /// ```
-    /// # use volary_core::{tree::Uid, ActorId};
-    /// fn uid(id: ActorId) -> Uid { id.uid() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert_eq!(alice.address().uid(), Some(alice.id().uid()));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn uid(self) -> Uid {

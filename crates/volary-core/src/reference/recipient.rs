@@ -23,13 +23,16 @@ use crate::tree::{Address, Path};
 /// [`ActorSystem::recipient`](crate::ActorSystem::recipient).
 ///
 /// ```
-/// # use volary_core::{Message, Recipient};
-/// # struct Tick; impl Message for Tick { type Reply = (); type Rejection = std::convert::Infallible; }
-/// fn ring(all: &[Recipient<Tick>]) {
-///     for one in all {
-///         let _ = one.tell(Tick);
-///     }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let bob = system.spawn(Account::default).named("bob").await?;
+/// let tills: Vec<Recipient<Deposit>> = vec![alice.recipient(), bob.recipient()];
+/// for till in &tills {
+///     till.tell(Deposit(5))?;
 /// }
+/// assert_eq!(bob.ask(Balance).await?, 5);
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub struct Recipient<M: Message> {
     cell: CellRef,
@@ -57,10 +60,13 @@ impl<M: Message> Recipient<M> {
     /// As [`ActorRef::tell`](crate::ActorRef::tell).
     ///
     /// ```
-    /// # use volary_core::{Message, Recipient, TellError};
-    /// # fn f<M: Message>(who: &Recipient<M>, message: M) -> Result<(), TellError<M>> {
-    /// who.tell(message)
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let till: Recipient<Deposit> = alice.recipient();
+    /// till.tell(Deposit(5))?;
+    /// assert_eq!(alice.ask(Balance).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -113,10 +119,13 @@ impl<M: Message> Recipient<M> {
     /// As [`ActorRef::send`](crate::ActorRef::send). Cancel safe.
     ///
     /// ```
-    /// # use volary_core::{Message, Recipient, SendError};
-    /// # async fn f<M: Message>(who: &Recipient<M>, message: M) -> Result<(), SendError<M>> {
-    /// who.send(message).await
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let till: Recipient<Deposit> = alice.recipient();
+    /// till.send(Deposit(5)).await?;
+    /// assert_eq!(alice.ask(Balance).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn send(&self, message: M) -> SendFuture<'_, M> {
         SendFuture::new(&self.cell, self.table, message)
@@ -125,10 +134,12 @@ impl<M: Message> Recipient<M> {
     /// As [`ActorRef::ask`](crate::ActorRef::ask). Cancel safe.
     ///
     /// ```
-    /// # use volary_core::{AskError, Message, Recipient};
-    /// # async fn f<M: Message>(who: &Recipient<M>, message: M) -> Result<M::Reply, AskError<M::Rejection>> {
-    /// who.ask(message).await
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let till: Recipient<Deposit> = alice.recipient();
+    /// assert_eq!(till.ask(Deposit(5)).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn ask(&self, message: M) -> Ask<'_, M> {
         Ask::new(&self.cell, self.table, message)
@@ -137,9 +148,11 @@ impl<M: Message> Recipient<M> {
     /// The id of the incarnation behind it.
     ///
     /// ```
-    /// # fn f<M: volary_core::Message>(who: &volary_core::Recipient<M>) {
-    /// println!("{}", who.id());
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert_eq!(alice.recipient::<Deposit>().id(), alice.id());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn id(&self) -> ActorId {
@@ -149,9 +162,11 @@ impl<M: Message> Recipient<M> {
     /// Where it lives.
     ///
     /// ```
-    /// # fn f<M: volary_core::Message>(who: &volary_core::Recipient<M>) {
-    /// println!("{}", who.path());
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert_eq!(alice.recipient::<Deposit>().path().to_string(), "/user/alice");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn path(&self) -> Path {
@@ -161,9 +176,11 @@ impl<M: Message> Recipient<M> {
     /// The address of this incarnation: path and uid.
     ///
     /// ```
-    /// # fn f<M: volary_core::Message>(who: &volary_core::Recipient<M>) {
-    /// println!("{}", who.address());
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert_eq!(alice.recipient::<Deposit>().address(), alice.address());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn address(&self) -> Address {
@@ -173,9 +190,11 @@ impl<M: Message> Recipient<M> {
     /// Whether the actor has not ended yet.
     ///
     /// ```
-    /// # fn f<M: volary_core::Message>(who: &volary_core::Recipient<M>) -> bool {
-    /// who.is_alive()
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert!(alice.recipient::<Deposit>().is_alive());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn is_alive(&self) -> bool {

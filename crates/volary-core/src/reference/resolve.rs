@@ -24,13 +24,18 @@ use crate::tree::{Address, AddressError};
 ///
 /// ```
 /// use volary_core::tree::Address;
-/// use volary_core::{AnyRef, Resolver};
+/// use volary_core::{AnyRef, Message, ResolveError, Resolver, Resolving};
 ///
 /// struct Nobody;
 /// impl Resolver for Nobody {
 ///     fn outside_address(&self, inside: &Address) -> Address { inside.clone() }
 ///     fn resolve(&self, _address: &Address) -> Option<AnyRef> { None }
 /// }
+/// # struct Tick; impl Message for Tick { type Reply = (); type Rejection = std::convert::Infallible; }
+///
+/// let read = || Resolving::recipient::<Tick>("volary://bank/user/alice");
+/// let error = Resolving::scope(std::sync::Arc::new(Nobody), read).unwrap_err();
+/// assert!(matches!(error, ResolveError::Nobody(_)));
 /// ```
 pub trait Resolver: Send + Sync + 'static {
     /// The address by which other nodes find what is at this one here.
@@ -91,12 +96,13 @@ thread_local! {
 /// The resolver of whatever is being written or read on this thread.
 ///
 /// ```
-/// # use std::sync::Arc;
-/// use volary_core::{ActorSystem, Message, Recipient, ResolveError, Resolving};
-///
-/// fn find<M: Message>(system: &ActorSystem, text: &str) -> Result<Recipient<M>, ResolveError> {
-///     Resolving::scope(Arc::new(system.clone()), || Resolving::recipient(text))
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let address = alice.address().to_string();
+/// let found = Resolving::scope(Arc::new(system.clone()), || Resolving::actor(&address));
+/// assert_eq!(found, Ok(alice));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug)]
 pub struct Resolving(());
@@ -105,11 +111,13 @@ impl Resolving {
     /// Makes a resolver the current one while `call` runs. Scopes nest.
     ///
     /// ```
-    /// # use std::sync::Arc;
-    /// # use volary_core::{ActorSystem, Message, Resolving};
-    /// # fn f<M: Message>(system: &ActorSystem) {
-    /// let alice = Resolving::scope(Arc::new(system.clone()), || Resolving::recipient::<M>("volary://bank/user/alice"));
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let read = || Resolving::recipient::<Deposit>("volary://bank/user/alice");
+    /// let till = Resolving::scope(Arc::new(system.clone()), read)?;
+    /// assert_eq!(till.ask(Deposit(5)).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn scope<T>(resolver: Arc<dyn Resolver>, call: impl FnOnce() -> T) -> T {
         Resolving::within(&resolver, call)
@@ -118,11 +126,15 @@ impl Resolving {
     /// The same for a resolver that the caller keeps.
     ///
     /// ```
-    /// # use std::sync::Arc;
-    /// # use volary_core::{Message, Recipient, Resolver, ResolveError, Resolving};
-    /// fn find<M: Message>(resolver: &Arc<dyn Resolver>, text: &str) -> Result<Recipient<M>, ResolveError> {
-    ///     Resolving::within(resolver, || Resolving::recipient(text))
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let resolver: Arc<dyn Resolver> = Arc::new(system.clone());
+    /// for address in ["volary://bank/user/alice", "volary://bank/user/bob"] {
+    ///     let found = Resolving::within(&resolver, || Resolving::recipient::<Deposit>(address));
+    ///     assert_eq!(found.is_ok(), address.ends_with("alice"));
     /// }
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[inline]
     pub fn within<T>(resolver: &Arc<dyn Resolver>, call: impl FnOnce() -> T) -> T {
@@ -133,10 +145,13 @@ impl Resolving {
     /// See [`Resolver::outside_address`].
     ///
     /// ```
-    /// # use volary_core::{Address, ResolveError, Resolving};
-    /// fn written(address: &Address) -> Result<String, ResolveError> {
-    ///     Ok(Resolving::outside_address(address)?.to_string())
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let inside = alice.address();
+    /// let outside = Resolving::scope(Arc::new(system.clone()), || Resolving::outside_address(&inside))?;
+    /// assert_eq!(outside, inside, "a system without remoting is seen from inside only");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -148,10 +163,11 @@ impl Resolving {
     /// The address by which other nodes find this actor. Outside of a scope it is that of its own system.
     ///
     /// ```
-    /// # use volary_core::{Actor, ActorRef, Resolving};
-    /// fn written<A: Actor>(actor: &ActorRef<A>) -> String {
-    ///     Resolving::address_of(actor).to_string()
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert_eq!(Resolving::address_of(&alice), alice.address());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn address_of<T: Target>(actor: &ActorRef<T>) -> Address {
         let inside = actor.address();
@@ -164,10 +180,14 @@ impl Resolving {
     /// Whoever takes `M` at this address.
     ///
     /// ```
-    /// # use volary_core::{Message, Recipient, ResolveError, Resolving};
-    /// fn read<M: Message>(address: &str) -> Result<Recipient<M>, ResolveError> {
-    ///     Resolving::recipient(address)
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// let till = Resolving::recipient::<Deposit>("volary://bank/user/alice")?;
+    /// till.tell(Deposit(5))?;
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -181,10 +201,14 @@ impl Resolving {
     /// takes, is seen when messages arrive there.
     ///
     /// ```
-    /// # use volary_core::{Actor, ActorRef, ResolveError, Resolving};
-    /// fn read<A: Actor>(address: &str) -> Result<ActorRef<A>, ResolveError> {
-    ///     Resolving::actor(address)
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// let alice: ActorRef<Account> = Resolving::actor("volary://bank/user/alice")?;
+    /// assert_eq!(alice, ctx.me());
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors

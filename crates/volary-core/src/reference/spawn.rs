@@ -105,11 +105,12 @@ impl<F> Spawn<F> {
     /// Names the actor: `[A-Za-z0-9][A-Za-z0-9_.-]*`, at most 255 bytes, unique among its siblings.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Door; impl Actor for Door {}
-    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
-    /// system.spawn(|| Door).named("front-door.1").await?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let bob = system.spawn(Account::default).named("bob.1").await?;
+    /// assert_eq!(bob.name(), "bob.1");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
@@ -119,12 +120,13 @@ impl<F> Spawn<F> {
     /// Sets all options at once.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Door; impl Actor for Door {}
-    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
     /// let props = Props::new().on_fault(Directive::Stop);
-    /// system.spawn(|| Door).props(props).await?;
-    /// # Ok(()) }
+    /// let bob = system.spawn(Account::default).props(props).await?;
+    /// assert!(bob.is_alive());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn props(mut self, props: Props) -> Self {
         self.props = Some(Box::new(props));
@@ -134,11 +136,12 @@ impl<F> Spawn<F> {
     /// Chooses the mailbox.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Door; impl Actor for Door {}
-    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
-    /// system.spawn(|| Door).mailbox(MailboxKind::Bounded(64)).await?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let bob = system.spawn(Account::default).mailbox(MailboxKind::Bounded(64)).await?;
+    /// assert_eq!(bob.ask(Deposit(5)).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn mailbox(self, mailbox: MailboxKind) -> Self {
         self.with(|props| props.mailbox(mailbox))
@@ -147,11 +150,12 @@ impl<F> Spawn<F> {
     /// Chooses the dispatcher.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Door; impl Actor for Door {}
-    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
-    /// system.spawn(|| Door).dispatcher(Dispatcher::Blocking).await?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let bob = system.spawn(Account::default).dispatcher(Dispatcher::Blocking).await?;
+    /// assert_eq!(bob.ask(Deposit(5)).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn dispatcher(self, dispatcher: Dispatcher) -> Self {
         self.with(|props| props.dispatcher(dispatcher))
@@ -160,11 +164,15 @@ impl<F> Spawn<F> {
     /// How many messages the actor may put aside; see [`Context::stash`](crate::Context::stash).
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Door; impl Actor for Door {}
-    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
-    /// system.spawn(|| Door).stash(100).await?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let bob = system.spawn(Account::default).stash(1).await?;
+    /// # inside(&bob, |ctx| {
+    /// let _stashed = ctx.stash(Deposit(5))?;
+    /// assert!(ctx.stash(Deposit(6)).is_err(), "it is full");
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn stash(self, capacity: usize) -> Self {
         self.with(|props| props.stash(capacity))
@@ -173,12 +181,12 @@ impl<F> Spawn<F> {
     /// Says what part the actor plays; see [`Props::role`].
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Door; impl Actor for Door {}
-    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
-    /// let door = system.spawn(|| Door).role("entrance").await?;
-    /// assert_eq!(AnyRef::from(&door).role(), Some("entrance"));
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let bob = system.spawn(Account::default).role("customer").await?;
+    /// assert_eq!(AnyRef::from(&bob).role(), Some("customer"));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn role(self, role: impl Into<std::sync::Arc<str>>) -> Self {
         self.with(|props| props.role(role))
@@ -187,11 +195,12 @@ impl<F> Spawn<F> {
     /// Says what happens to other messages while answers are due; see [`Context::request`](crate::Context::request).
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Door; impl Actor for Door {}
-    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
-    /// system.spawn(|| Door).reentrancy(Reentrancy::hold_others()).await?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let bob = system.spawn(Account::default).reentrancy(Reentrancy::hold_others()).await?;
+    /// assert!(bob.is_alive());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn reentrancy(self, reentrancy: Reentrancy) -> Self {
         self.with(|props| props.reentrancy(reentrancy))
@@ -200,12 +209,13 @@ impl<F> Spawn<F> {
     /// Says when the actor lets go of its state, to start anew with its next message.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::*;
-    /// # struct Door; impl Actor for Door {}
-    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
-    /// system.spawn(|| Door).passivation(Passivation::after(Duration::from_secs(60))).await?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let idle = Passivation::after(Duration::from_secs(60));
+    /// let bob = system.spawn(Account::default).passivation(idle).await?;
+    /// assert!(bob.pause_passivation(), "it could have fallen asleep");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn passivation(self, passivation: Passivation) -> Self {
         self.with(|props| props.passivation(passivation))
@@ -214,13 +224,13 @@ impl<F> Spawn<F> {
     /// Says in detail what happens on a fault: directives by type, limit, backoff, siblings.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::*;
-    /// # struct Door; impl Actor for Door {}
-    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
     /// let supervision = Supervision::new().on_panic(Directive::Stop).limit(3, Duration::from_secs(10));
-    /// system.spawn(|| Door).supervision(supervision).await?;
-    /// # Ok(()) }
+    /// let bob = system.spawn(Account::default).supervision(supervision).await?;
+    /// assert!(bob.is_alive());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn supervision(self, supervision: Supervision) -> Self {
         self.with(|props| props.supervision(supervision))
@@ -229,11 +239,14 @@ impl<F> Spawn<F> {
     /// Says what happens on a fault.
     ///
     /// ```
-    /// # use volary_core::{Actor, ActorSystem, Directive, SpawnError};
-    /// # struct Account; impl Actor for Account {}
-    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
-    /// let account = system.spawn(|| Account).on_fault(Directive::Stop).await?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let bob = system.spawn(Account::default).on_fault(Directive::Stop).await?;
+    /// # let crashed = inside(&bob, |_| Err("a fault".into())).await;
+    /// # assert!(crashed.is_err());
+    /// bob.terminated().await; // after its first fault
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn on_fault(self, directive: Directive) -> Self {
         self.with(|props| props.on_fault(directive))
@@ -249,11 +262,12 @@ where
     /// cannot wait. A start that fails later is reported on the event stream and the log.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Door; impl Actor for Door {}
-    /// # fn f(system: &ActorSystem) -> Result<(), SpawnError> {
-    /// let door = system.spawn(|| Door).start()?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let bob = system.spawn(Account::default).start()?; // it may not have begun yet
+    /// assert_eq!(bob.ask(Deposit(5)).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -308,15 +322,14 @@ enum Progress {
 /// A start under way. Dropping it does not stop the actor: it goes on starting.
 ///
 /// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
 /// # use std::future::IntoFuture;
-/// use volary_core::{Actor, ActorSystem, SpawnFuture};
-///
-/// struct Worker;
-/// impl Actor for Worker {}
-///
-/// fn begun(system: &ActorSystem) -> SpawnFuture<Worker> {
-///     system.spawn(|| Worker).into_future()
-/// }
+/// let begun: SpawnFuture<Account> = system.spawn(Account::default).into_future();
+/// let bob = begun.await?;
+/// # assert!(bob.is_alive());
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct SpawnFuture<A: Actor> {

@@ -15,11 +15,12 @@ use crate::mailbox::MessageTable;
 /// have nothing else in common.
 ///
 /// ```
-/// # use volary_core::{Accepts, ActorRef, Message, Takes};
-/// # struct Tick; impl Message for Tick { type Reply = (); type Rejection = std::convert::Infallible; }
-/// fn only_tick<T: Accepts<Tick>>(clock: &ActorRef<T>) -> ActorRef<Takes<Tick>> {
-///     clock.recipient().into()
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let till: ActorRef<Takes<Deposit>> = alice.recipient().into();
+/// assert_eq!(till.ask(Deposit(5)).await?, 5);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug)]
 pub struct Takes<M>(PhantomData<fn(M)>);

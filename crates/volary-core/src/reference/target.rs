@@ -9,8 +9,14 @@ use crate::mailbox::MessageTable;
 /// others.
 ///
 /// ```
-/// # use volary_core::{Actor, ActorRef, Target};
-/// fn describe<T: Target>(reference: &ActorRef<T>) -> String { reference.path().to_string() }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// fn describe<T: Target>(reference: &ActorRef<T>) -> String {
+///     reference.path().to_string()
+/// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// assert_eq!(describe(&alice), "/user/alice");
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub trait Target: 'static {
     /// How the function tables of the messages are found: nothing for an actor, a table for a
@@ -39,10 +45,14 @@ impl<A: Actor> Target for A {
 /// A target that takes messages of type `M`.
 ///
 /// ```
-/// # use volary_core::{Accepts, ActorRef, Message};
-/// fn poke<T: Accepts<M>, M: Message>(who: &ActorRef<T>, message: M) {
-///     let _ = who.tell(message);
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// fn save<T: Accepts<Deposit>>(who: &ActorRef<T>) -> bool {
+///     who.tell(Deposit(5)).is_ok()
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// assert!(save(&alice));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not accept the message `{M}`",

@@ -66,11 +66,13 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// [`ScatterGather`](super::ScatterGather) that is everybody, and it is sent when one of them took it.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{Router, Spreads};
-    /// # fn f<T: Accepts<M>, S: Spreads<M>, M: Message>(router: &Router<T, S>, m: M) -> Result<(), TellError<M>> {
-    /// router.tell(m)?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::{Pool, RoundRobin};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).named("accounts").await?;
+    /// accounts.tell(Deposit(5))?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -116,11 +118,13 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// Cancel safe: dropped before it is ready, the message was not sent.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{Router, Spreads};
-    /// # async fn f<T: Accepts<M>, S: Spreads<M>, M: Message>(router: &Router<T, S>, m: M) -> Result<(), SendError<M>> {
-    /// router.send(m).await?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::{Pool, RoundRobin};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).named("accounts").await?;
+    /// accounts.send(Deposit(5)).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -167,11 +171,13 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// Cancel safe: dropping it cancels every ask; what was not begun is not handled.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{Answers, Router};
-    /// # async fn f<T: Accepts<M>, S: Answers<M>, M: Message>(router: &Router<T, S>, m: M) -> Result<(), AskError<M::Rejection>> {
-    /// let answer = router.ask(m).await?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::{Pool, RoundRobin};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).named("accounts").await?;
+    /// assert_eq!(accounts.ask(Deposit(5)).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn ask<M: Message>(&self, message: M) -> RouterAsk<'_, T, S, M>
     where
@@ -191,11 +197,14 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// Cancel safe: dropping it cancels every ask.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{FanOut, Router};
-    /// # async fn f<T: Accepts<M>, M: Message + Clone>(router: &Router<T, FanOut>, m: M) {
-    /// let answers = router.ask_each(m).await;
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::{FanOut, Pool};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let accounts = system.router(FanOut, Pool::of(2, Account::default)).await?;
+    /// let answers = accounts.ask_each(Deposit(5)).await;
+    /// assert_eq!(answers.len(), 2);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn ask_each<M: Message + Clone>(&self, message: M) -> AskEach<M>
     where
@@ -207,11 +216,13 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// Sends a message to every routee, whatever the strategy, and says who did not take it.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{RoundRobin, Router};
-    /// # fn f<T: Accepts<M>, M: Message + Clone>(router: &Router<T, RoundRobin>, m: M) {
-    /// let took_it = router.broadcast(m).sent;
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::{Pool, RoundRobin};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).named("accounts").await?;
+    /// assert_eq!(accounts.broadcast(Deposit(5)).sent, 2);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn broadcast<M: Message + Clone>(&self, message: M) -> Broadcast<T, M>
     where
@@ -226,11 +237,13 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// Cancel safe: once asked, the router goes on.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{RoundRobin, Router};
-    /// # async fn f<A: Actor>(router: &Router<A, RoundRobin>) {
-    /// let size = router.resize(16).await;
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::{Pool, RoundRobin};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).named("accounts").await?;
+    /// assert_eq!(accounts.resize(16).await?, 16);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -278,13 +291,16 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// All routees as they are now: those that get messages first, then those that are drained.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{RoundRobin, Router};
-    /// # fn f<A: Actor>(router: &Router<A, RoundRobin>) {
-    /// for routee in router.routees() {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::{Pool, RoundRobin};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).named("accounts").await?;
+    /// for routee in accounts.routees() {
     ///     println!("{} is {:?}", routee.path, routee.state);
     /// }
-    /// # }
+    /// # assert_eq!(accounts.routees().len(), 2);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn routees(&self) -> Vec<Routee> {
@@ -294,9 +310,13 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// How many routees get messages.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{RoundRobin, Router};
-    /// # fn f<A: Actor>(router: &Router<A, RoundRobin>) -> usize { router.size() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::{Pool, RoundRobin};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).named("accounts").await?;
+    /// assert_eq!(accounts.size(), 2);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn size(&self) -> usize {
@@ -306,9 +326,13 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// How many routees have ended without being told to by the router.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{RoundRobin, Router};
-    /// # fn f<A: Actor>(router: &Router<A, RoundRobin>) -> u64 { router.lost() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::{Pool, RoundRobin};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).named("accounts").await?;
+    /// assert_eq!(accounts.lost(), 0);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn lost(&self) -> u64 {
@@ -323,11 +347,14 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// router, which is the sender that they see; when the asker gives up, nobody else is asked.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{RoundRobin, Router};
-    /// # fn f<A: Actor + Respond<Terminated>>(router: &Router<A, RoundRobin>, ctx: &mut Context<A>) {
-    /// ctx.watch(&router.actor_ref());
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::{Pool, RoundRobin};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).named("accounts").await?;
+    /// let address: ActorRef<_> = accounts.actor_ref();
+    /// assert_eq!(address.path().to_string(), "/user/accounts");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn actor_ref(&self) -> ActorRef<Routed<T, S>> {
@@ -337,11 +364,14 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// The router as somebody who takes messages of type `M`; as [`actor_ref`](Router::actor_ref).
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{Router, Spreads};
-    /// # fn f<T: Accepts<M>, S: Spreads<M>, M: Message>(router: &Router<T, S>) -> Recipient<M> {
-    /// router.recipient()
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::{Pool, RoundRobin};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).named("accounts").await?;
+    /// let till: Recipient<Deposit> = accounts.recipient();
+    /// assert_eq!(till.ask(Deposit(5)).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn recipient<M: Message>(&self) -> Recipient<M>
@@ -355,9 +385,14 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// Stops the router. The routees of a pool stop with it, after the message that each handles; others live on.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{RoundRobin, Router};
-    /// # fn f<A: Actor>(router: &Router<A, RoundRobin>) { router.stop(); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::{Pool, RoundRobin};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).named("accounts").await?;
+    /// accounts.stop();
+    /// accounts.terminated().await;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn stop(&self) {
         self.head.stop();
@@ -366,12 +401,14 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// Stops the router after everything that it and the routees of its pool have to do.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{RoundRobin, Router};
-    /// # async fn f<A: Actor>(router: &Router<A, RoundRobin>) {
-    /// router.drain();
-    /// router.terminated().await;
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::{Pool, RoundRobin};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).named("accounts").await?;
+    /// accounts.drain();
+    /// accounts.terminated().await;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn drain(&self) {
         // Refused, it has stopped or is about to.
@@ -381,9 +418,14 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// Stops the router and the routees of its pool at once.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{RoundRobin, Router};
-    /// # fn f<A: Actor>(router: &Router<A, RoundRobin>) { router.kill(); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::{Pool, RoundRobin};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).named("accounts").await?;
+    /// accounts.kill();
+    /// accounts.terminated().await;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn kill(&self) {
         self.head.kill();
@@ -392,9 +434,15 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// Waits until the router has ended, the routees of its pool included. Cancel safe.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{RoundRobin, Router};
-    /// # async fn f<A: Actor>(router: &Router<A, RoundRobin>) { router.terminated().await; }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::{Pool, RoundRobin};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).named("accounts").await?;
+    /// accounts.stop();
+    /// accounts.terminated().await;
+    /// assert!(!accounts.is_alive());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn terminated(&self) -> Termination {
         self.head.terminated()
@@ -403,9 +451,13 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// Whether the router has not ended yet.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{RoundRobin, Router};
-    /// # fn f<A: Actor>(router: &Router<A, RoundRobin>) -> bool { router.is_alive() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::{Pool, RoundRobin};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).named("accounts").await?;
+    /// assert!(accounts.is_alive());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn is_alive(&self) -> bool {
@@ -415,9 +467,13 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// The id of the router's incarnation.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{RoundRobin, Router};
-    /// # fn f<A: Actor>(router: &Router<A, RoundRobin>) -> ActorId { router.id() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::{Pool, RoundRobin};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).named("accounts").await?;
+    /// assert_eq!(accounts.id(), accounts.actor_ref().id());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn id(&self) -> ActorId {
@@ -427,9 +483,13 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// Where the router lives.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{RoundRobin, Router};
-    /// # fn f<A: Actor>(router: &Router<A, RoundRobin>) { println!("{}", router.path()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::{Pool, RoundRobin};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).named("accounts").await?;
+    /// assert_eq!(accounts.path().to_string(), "/user/accounts");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn path(&self) -> Path {
@@ -439,9 +499,13 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// The address of the router's incarnation.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{RoundRobin, Router};
-    /// # fn f<A: Actor>(router: &Router<A, RoundRobin>) { println!("{}", router.address()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::{Pool, RoundRobin};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).named("accounts").await?;
+    /// assert_eq!(accounts.address(), accounts.actor_ref().address());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn address(&self) -> Address {
@@ -451,9 +515,13 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// The system that the router lives in.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{RoundRobin, Router};
-    /// # fn f<A: Actor>(router: &Router<A, RoundRobin>) { println!("{}", router.system().name()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::{Pool, RoundRobin};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).named("accounts").await?;
+    /// assert_eq!(accounts.system().name(), "bank");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn system(&self) -> ActorSystem {

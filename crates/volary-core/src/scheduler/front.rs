@@ -56,11 +56,12 @@ impl Scheduler {
     /// After `delay`, one time. At most a century.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::*;
-    /// # fn f<T: Accepts<M>, M: Message>(system: &ActorSystem, who: &ActorRef<T>, message: M) -> Result<(), ScheduleError> {
-    /// system.scheduler().once(Duration::from_secs(5)).tell(who, message)?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let schedule = system.scheduler().once(Duration::from_secs(5)).tell(&alice, Deposit(1))?;
+    /// assert!(schedule.is_active());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn once(&self, delay: Duration) -> ScheduleOnce {
         ScheduleOnce::new(self.core.clone(), Single::After(delay))
@@ -69,12 +70,13 @@ impl Scheduler {
     /// When the wall clock says so, one time; at once if it has been said already.
     ///
     /// ```
-    /// # use std::time::SystemTime;
-    /// # use volary_core::*;
-    /// # fn f<T: Accepts<M>, M: Message>(system: &ActorSystem, who: &ActorRef<T>, message: M, opening: SystemTime)
-    /// # -> Result<(), ScheduleError> {
-    /// system.scheduler().at(opening).tell(who, message)?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let opening = system.world().wall() + Duration::from_secs(60);
+    /// let schedule = system.scheduler().at(opening).tell(&alice, Deposit(1))?;
+    /// assert!(schedule.is_active());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn at(&self, time: SystemTime) -> ScheduleOnce {
         ScheduleOnce::new(self.core.clone(), Single::At(time))
@@ -84,12 +86,12 @@ impl Scheduler {
     /// machine was busy or asleep, are not made up for; those that follow are where they would have been.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::*;
-    /// # fn f<T: Accepts<M>, M: Message + Clone>(system: &ActorSystem, who: &ActorRef<T>, message: M)
-    /// # -> Result<(), ScheduleError> {
-    /// system.scheduler().every(Duration::from_secs(60)).tell(who, message)?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let schedule = system.scheduler().every(Duration::from_secs(60)).tell(&alice, Deposit(1))?;
+    /// assert!(schedule.is_active());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn every(&self, period: Duration) -> ScheduleRepeating {
         ScheduleRepeating::new(self.core.clone(), Rhythm::Every(period))
@@ -99,12 +101,12 @@ impl Scheduler {
     /// The first time after `delay`. A millisecond at least.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::*;
-    /// # fn f<T: Accepts<M>, M: Message + Clone>(system: &ActorSystem, who: &ActorRef<T>, message: M)
-    /// # -> Result<(), ScheduleError> {
-    /// system.scheduler().with_delay(Duration::from_secs(60)).tell(who, message)?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let schedule = system.scheduler().with_delay(Duration::from_secs(60)).tell(&alice, Deposit(1))?;
+    /// assert!(schedule.is_active());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn with_delay(&self, delay: Duration) -> ScheduleRepeating {
         ScheduleRepeating::new(self.core.clone(), Rhythm::Delay(delay))
@@ -115,12 +117,13 @@ impl Scheduler {
     /// because it was set back by up to three, are not repeated.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<T: Accepts<M>, M: Message + Clone>(system: &ActorSystem, who: &ActorRef<T>, message: M)
-    /// # -> Result<(), Box<dyn std::error::Error>> {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
     /// let office_opens = Cron::parse("0 9 * * MON-FRI")?.in_zone("Europe/Berlin")?;
-    /// system.scheduler().cron(&office_opens).named("opening").tell(who, message)?;
-    /// # Ok(()) }
+    /// let schedule = system.scheduler().cron(&office_opens).named("opening").tell(&alice, Deposit(1))?;
+    /// assert!(schedule.next().is_some());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[cfg(feature = "cron")]
     pub fn cron(&self, cron: &Cron) -> ScheduleRepeating {
@@ -130,11 +133,15 @@ impl Scheduler {
     /// All schedules that have not ended, in the order in which they were made.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let pulse = system.scheduler().every(Duration::from_secs(60)).named("pulse").tell(&alice, Deposit(1))?;
     /// for schedule in system.scheduler().list() {
     ///     println!("{:?} sends {} next at {:?}", schedule.name(), schedule.message_type(), schedule.next());
     /// }
-    /// # }
+    /// # assert_eq!(system.scheduler().list().len(), 1);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn list(&self) -> Vec<Schedule> {
@@ -144,11 +151,13 @@ impl Scheduler {
     /// The schedule of this name.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) {
-    /// if let Some(pulse) = system.scheduler().get("pulse") {
-    ///     pulse.pause();
-    /// }
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let pulse = system.scheduler().every(Duration::from_secs(60)).named("pulse").tell(&alice, Deposit(1))?;
+    /// let pulse = system.scheduler().get("pulse").expect("it was set");
+    /// assert!(pulse.pause());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Schedule> {
@@ -158,9 +167,12 @@ impl Scheduler {
     /// Ends the schedule of this name. False: there is none.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) {
-    /// system.scheduler().cancel("pulse");
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let pulse = system.scheduler().every(Duration::from_secs(60)).named("pulse").tell(&alice, Deposit(1))?;
+    /// assert!(system.scheduler().cancel("pulse"));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn cancel(&self, name: &str) -> bool {
         self.get(name).is_some_and(|schedule| schedule.cancel())
@@ -169,7 +181,12 @@ impl Scheduler {
     /// How many schedules have not ended.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) { println!("{}", system.scheduler().len()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let pulse = system.scheduler().every(Duration::from_secs(60)).named("pulse").tell(&alice, Deposit(1))?;
+    /// assert_eq!(system.scheduler().len(), 1);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn len(&self) -> usize {
@@ -179,7 +196,11 @@ impl Scheduler {
     /// Whether nothing is scheduled.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) -> bool { system.scheduler().is_empty() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert!(system.scheduler().is_empty());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {

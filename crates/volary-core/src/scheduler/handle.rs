@@ -9,8 +9,12 @@ use crate::time::Moment;
 /// Tells the schedules of a system apart; never used again for another.
 ///
 /// ```
-/// # use volary_core::{Schedule, ScheduleId};
-/// fn same(one: &Schedule, id: ScheduleId) -> bool { one.id() == id }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// # let pulse = system.scheduler().every(Duration::from_secs(60)).named("pulse").tell(&alice, Deposit(1))?;
+/// assert_eq!(system.scheduler().list()[0].id(), pulse.id());
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ScheduleId(pub(super) u64);
@@ -63,7 +67,12 @@ impl Schedule {
     /// Its number.
     ///
     /// ```
-    /// # fn f(schedule: &volary_core::Schedule) { println!("{}", schedule.id()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let pulse = system.scheduler().every(Duration::from_secs(60)).named("pulse").tell(&alice, Deposit(1))?;
+    /// assert_eq!(pulse.id(), pulse.clone().id());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn id(&self) -> ScheduleId {
@@ -73,7 +82,12 @@ impl Schedule {
     /// The name it was given.
     ///
     /// ```
-    /// # fn f(schedule: &volary_core::Schedule) { println!("{:?}", schedule.name()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let pulse = system.scheduler().every(Duration::from_secs(60)).named("pulse").tell(&alice, Deposit(1))?;
+    /// assert_eq!(pulse.name(), Some("pulse"));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn name(&self) -> Option<&str> {
@@ -83,7 +97,12 @@ impl Schedule {
     /// The Rust type of the message, for logs.
     ///
     /// ```
-    /// # fn f(schedule: &volary_core::Schedule) { println!("{}", schedule.message_type()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let pulse = system.scheduler().every(Duration::from_secs(60)).named("pulse").tell(&alice, Deposit(1))?;
+    /// assert!(pulse.message_type().ends_with("Deposit"));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn message_type(&self) -> &'static str {
@@ -94,7 +113,13 @@ impl Schedule {
     /// has ended.
     ///
     /// ```
-    /// # fn f(schedule: &volary_core::Schedule) { schedule.pause(); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let pulse = system.scheduler().every(Duration::from_secs(60)).named("pulse").tell(&alice, Deposit(1))?;
+    /// assert!(pulse.pause());
+    /// assert!(pulse.is_paused());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn pause(&self) -> bool {
         self.task.pause()
@@ -105,10 +130,13 @@ impl Schedule {
     /// came during the pause are left out, and a single time that has come is sent at once. False: it was not paused.
     ///
     /// ```
-    /// # fn f(schedule: &volary_core::Schedule) {
-    /// schedule.pause();
-    /// assert!(schedule.resume());
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let pulse = system.scheduler().every(Duration::from_secs(60)).named("pulse").tell(&alice, Deposit(1))?;
+    /// pulse.pause();
+    /// assert!(pulse.resume());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn resume(&self) -> bool {
         self.task.clone().resume()
@@ -117,10 +145,13 @@ impl Schedule {
     /// Ends it; the message is dropped. What was sent already is on its way. False: it had ended.
     ///
     /// ```
-    /// # fn f(schedule: &volary_core::Schedule) {
-    /// schedule.cancel();
-    /// assert!(!schedule.cancel());
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let pulse = system.scheduler().every(Duration::from_secs(60)).named("pulse").tell(&alice, Deposit(1))?;
+    /// pulse.cancel();
+    /// assert!(!pulse.cancel());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn cancel(&self) -> bool {
         self.task.cancel()
@@ -129,7 +160,12 @@ impl Schedule {
     /// Whether it has not ended. A paused one has not.
     ///
     /// ```
-    /// # fn f(schedule: &volary_core::Schedule) -> bool { schedule.is_active() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let pulse = system.scheduler().every(Duration::from_secs(60)).named("pulse").tell(&alice, Deposit(1))?;
+    /// assert!(pulse.is_active());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn is_active(&self) -> bool {
@@ -139,7 +175,12 @@ impl Schedule {
     /// Whether it is paused.
     ///
     /// ```
-    /// # fn f(schedule: &volary_core::Schedule) -> bool { schedule.is_paused() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let pulse = system.scheduler().every(Duration::from_secs(60)).named("pulse").tell(&alice, Deposit(1))?;
+    /// assert!(!pulse.is_paused());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn is_paused(&self) -> bool {
@@ -150,11 +191,13 @@ impl Schedule {
     /// the wall clock goes now.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem, schedule: &volary_core::Schedule) {
-    /// if let Some(next) = schedule.next() {
-    ///     println!("in {:?}", next.since(system.now()));
-    /// }
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let pulse = system.scheduler().every(Duration::from_secs(60)).named("pulse").tell(&alice, Deposit(1))?;
+    /// let next = pulse.next().expect("it goes on");
+    /// assert!(next.since(system.now()) <= Duration::from_secs(60));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn next(&self) -> Option<Moment> {
@@ -164,7 +207,12 @@ impl Schedule {
     /// How often it went off, whatever became of the messages.
     ///
     /// ```
-    /// # fn f(schedule: &volary_core::Schedule) { println!("{} times", schedule.fired()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let pulse = system.scheduler().every(Duration::from_secs(60)).named("pulse").tell(&alice, Deposit(1))?;
+    /// assert_eq!(pulse.fired(), 0, "the first minute is not over");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn fired(&self) -> u64 {

@@ -18,11 +18,12 @@ use crate::system::SystemCore;
 /// A schedule for one time that is being made. Nothing happens until it knows whom to tell what.
 ///
 /// ```
-/// # use std::time::Duration;
-/// # use volary_core::*;
-/// # fn f<M: Message>(system: &ActorSystem, who: &Recipient<M>, message: M) -> Result<(), ScheduleError> {
-/// let reminder = system.scheduler().once(Duration::from_secs(5)).named("reminder").tell(who, message)?;
-/// # Ok(()) }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let reminder = system.scheduler().once(Duration::from_secs(5)).named("reminder").tell(&alice, Deposit(1))?;
+/// assert_eq!(reminder.name(), Some("reminder"));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "nothing is scheduled until `tell` or `tell_path`"]
 pub struct ScheduleOnce {
@@ -46,10 +47,12 @@ impl ScheduleOnce {
     /// have not ended.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # fn f(system: &volary_core::ActorSystem) {
-    /// let reminder = system.scheduler().once(Duration::from_secs(5)).named("reminder");
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let reminder = system.scheduler().once(Duration::from_secs(5)).named("reminder").tell(&alice, Deposit(1))?;
+    /// assert!(system.scheduler().get("reminder").is_some());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
@@ -59,11 +62,12 @@ impl ScheduleOnce {
     /// Schedules the message for one actor. If that has ended, the message is a dead letter at once.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::*;
-    /// # fn f<T: Accepts<M>, M: Message>(system: &ActorSystem, who: &ActorRef<T>, message: M) -> Result<(), ScheduleError> {
-    /// system.scheduler().once(Duration::from_secs(5)).tell(who, message)?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// system.scheduler().once(Duration::from_millis(1)).tell(&alice, Deposit(1))?;
+    /// # while alice.ask(Balance).await? == 0 { system.sleep(Duration::from_millis(1)).await; }
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -77,11 +81,12 @@ impl ScheduleOnce {
     /// Schedules the message for whoever lives at this path then. If nobody does who takes it, it is a dead letter.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::*;
-    /// # fn f<M: Message>(system: &ActorSystem, message: M) -> Result<(), ScheduleError> {
-    /// system.scheduler().once(Duration::from_secs(5)).tell_path("/user/alice", message)?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// system.scheduler().once(Duration::from_millis(1)).tell_path("/user/alice", Deposit(1))?;
+    /// # while alice.ask(Balance).await? == 0 { system.sleep(Duration::from_millis(1)).await; }
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors

@@ -20,16 +20,17 @@ use crate::system::SystemCore;
 /// A repeating schedule that is being made. Nothing happens until it knows whom to tell what.
 ///
 /// ```
-/// # use std::time::Duration;
-/// # use volary_core::*;
-/// # fn f<M: Message + Clone>(system: &ActorSystem, who: &Recipient<M>, message: M) -> Result<(), ScheduleError> {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
 /// let pulse = system
 ///     .scheduler()
 ///     .every(Duration::from_secs(1))
 ///     .starting_after(Duration::ZERO)
 ///     .at_most(10)
-///     .tell(who, message)?;
-/// # Ok(()) }
+///     .tell(&alice, Deposit(1))?;
+/// assert!(pulse.is_active());
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "nothing is scheduled until `tell` or `tell_path`"]
 pub struct ScheduleRepeating {
@@ -55,10 +56,12 @@ impl ScheduleRepeating {
     /// lies so far ahead.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # fn f(system: &volary_core::ActorSystem) {
-    /// let at_once = system.scheduler().every(Duration::from_secs(60)).starting_after(Duration::ZERO);
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// system.scheduler().every(Duration::from_secs(60)).starting_after(Duration::ZERO).tell(&alice, Deposit(1))?;
+    /// # while alice.ask(Balance).await? == 0 { system.sleep(Duration::from_millis(1)).await; }
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn starting_after(mut self, delay: Duration) -> Self {
         self.starting_after = Some(delay);
@@ -68,10 +71,14 @@ impl ScheduleRepeating {
     /// Ends after so many times.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # fn f(system: &volary_core::ActorSystem) {
-    /// let three = system.scheduler().every(Duration::from_secs(60)).at_most(3);
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let three = system.scheduler().every(Duration::from_millis(1)).at_most(3).tell(&alice, Deposit(1))?;
+    /// # while three.is_active() { system.sleep(Duration::from_millis(1)).await; }
+    /// # while alice.ask(Balance).await? < 3 { system.sleep(Duration::from_millis(1)).await; }
+    /// assert_eq!(three.fired(), 3);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn at_most(mut self, times: u64) -> Self {
         self.most = times;
@@ -81,10 +88,12 @@ impl ScheduleRepeating {
     /// As [`ScheduleOnce::named`](crate::ScheduleOnce::named).
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # fn f(system: &volary_core::ActorSystem) {
-    /// let pulse = system.scheduler().every(Duration::from_secs(1)).named("pulse");
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let pulse = system.scheduler().every(Duration::from_secs(1)).named("pulse").tell(&alice, Deposit(1))?;
+    /// assert_eq!(pulse.name(), Some("pulse"));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
@@ -95,12 +104,12 @@ impl ScheduleRepeating {
     /// [`ScheduleFailed`](crate::ScheduleFailed).
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::*;
-    /// # fn f<T: Accepts<M>, M: Message + Clone>(system: &ActorSystem, who: &ActorRef<T>, message: M)
-    /// # -> Result<(), ScheduleError> {
-    /// system.scheduler().every(Duration::from_secs(1)).tell(who, message)?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// system.scheduler().every(Duration::from_millis(1)).tell(&alice, Deposit(1))?;
+    /// # while alice.ask(Balance).await? == 0 { system.sleep(Duration::from_millis(1)).await; }
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -120,11 +129,12 @@ impl ScheduleRepeating {
     /// copy is a dead letter, and the schedule goes on.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::*;
-    /// # fn f<M: Message + Clone>(system: &ActorSystem, message: M) -> Result<(), ScheduleError> {
-    /// system.scheduler().every(Duration::from_secs(1)).tell_path("/user/alice", message)?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// system.scheduler().every(Duration::from_millis(1)).tell_path("/user/alice", Deposit(1))?;
+    /// # while alice.ask(Balance).await? == 0 { system.sleep(Duration::from_millis(1)).await; }
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors

@@ -42,11 +42,14 @@ pub struct ActorSystem {
 /// An actor as [`ActorSystem::actors`] lists it.
 ///
 /// ```
-/// # fn f(system: &volary_core::ActorSystem) {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
 /// for actor in system.actors() {
 ///     println!("{} is a {} with {} messages waiting", actor.path, actor.actor_type, actor.waiting);
 /// }
-/// # }
+/// # assert!(system.actors().iter().any(|actor| actor.path == alice.path()));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -129,7 +132,11 @@ impl ActorSystem {
     /// The system's name.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) { println!("{}", system.name()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert_eq!(system.name(), "bank");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn name(&self) -> &str {
@@ -139,7 +146,11 @@ impl ActorSystem {
     /// The settings in force.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) { println!("{:?}", system.settings().ask_timeout()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert_eq!(system.settings().ask_timeout(), Duration::from_secs(5));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn settings(&self) -> &Settings {
@@ -149,7 +160,11 @@ impl ActorSystem {
     /// How long the system has been running.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) { println!("{:?}", system.uptime()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert!(system.uptime() < Duration::from_secs(3600));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn uptime(&self) -> Duration {
@@ -159,7 +174,12 @@ impl ActorSystem {
     /// The system's clock; virtual in simulation.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) { println!("{:?}", system.now()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let before = system.now();
+    /// assert!(system.now() >= before);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn now(&self) -> Moment {
@@ -169,10 +189,13 @@ impl ActorSystem {
     /// Waits on the system's clock. Cancel safe.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # async fn f(system: &volary_core::ActorSystem) {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let before = system.now();
     /// system.sleep(Duration::from_millis(5)).await;
-    /// # }
+    /// assert!(system.now().since(before) >= Duration::from_millis(5));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn sleep(&self, time: Duration) -> Sleep {
         Sleep::new(self.core.clone(), time)
@@ -195,11 +218,12 @@ impl ActorSystem {
     /// Sends messages later, or again and again.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::*;
-    /// # fn f<T: Accepts<M>, M: Message>(system: &ActorSystem, who: &ActorRef<T>, message: M) -> Result<(), ScheduleError> {
-    /// system.scheduler().once(Duration::from_secs(5)).tell(who, message)?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// system.scheduler().once(Duration::from_millis(1)).tell(&alice, Deposit(5))?;
+    /// # while alice.ask(Balance).await? == 0 { system.sleep(Duration::from_millis(1)).await; }
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn scheduler(&self) -> Scheduler {
@@ -226,7 +250,12 @@ impl ActorSystem {
     /// All live actors below `/user`, in no particular order.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) { println!("{}", system.actors().len()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let paths: Vec<String> = system.actors().iter().map(|actor| actor.path.to_string()).collect();
+    /// assert_eq!(paths, ["/user/alice"]);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn actors(&self) -> Vec<ActorInfo> {
@@ -243,7 +272,11 @@ impl ActorSystem {
     /// How many actors are alive, the three guardians not counted.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) { println!("{}", system.actor_count()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert_eq!(system.actor_count(), 1);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn actor_count(&self) -> usize {
@@ -253,11 +286,13 @@ impl ActorSystem {
     /// What was measured of messages so far; nothing without [`telemetry`](crate::SystemBuilder::telemetry).
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
     /// for kind in system.readings().kinds {
     ///     println!("{}: mean wait {:?}, mean time {:?}", kind.kind, kind.waited.mean(), kind.took.mean());
     /// }
-    /// # }
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn readings(&self) -> crate::telemetry::Readings {
@@ -267,9 +302,12 @@ impl ActorSystem {
     /// The world outside, as this system sees it: for transports and other edges that must not reach around it.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) {
-    /// let now = system.world().now();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let before = system.world().now();
+    /// assert!(system.world().now() >= before);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn world(&self) -> &Arc<dyn crate::env::Env> {
@@ -279,7 +317,13 @@ impl ActorSystem {
     /// The event stream.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) { system.events().publish("hello"); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let greetings = system.events().subscribe::<&'static str>();
+    /// system.events().publish("hello");
+    /// assert_eq!(greetings.next().await, Ok("hello"));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn events(&self) -> &EventStream {
@@ -289,7 +333,11 @@ impl ActorSystem {
     /// The topics: messages to whoever subscribed to a name.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) { println!("{:?}", system.topics().list()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert!(system.topics().list().is_empty());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn topics(&self) -> Topics {
@@ -299,7 +347,12 @@ impl ActorSystem {
     /// The system's counters.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) { println!("{:?}", system.metrics()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// println!("{:?}", system.metrics());
+    /// # assert_eq!(system.metrics().dead_letters, 0);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn metrics(&self) -> Metrics {
@@ -316,7 +369,11 @@ impl ActorSystem {
     /// Whether a stop has begun.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) -> bool { system.is_stopping() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert!(!system.is_stopping());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn is_stopping(&self) -> bool {
@@ -331,9 +388,13 @@ impl ActorSystem {
     /// Cancel safe: once begun, the stop goes on.
     ///
     /// ```
-    /// # async fn f(system: volary_core::ActorSystem) -> Result<(), volary_core::StopError> {
-    /// system.stop().await
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// alice.tell(Deposit(5))?;
+    /// system.stop().await?;
+    /// assert!(!alice.is_alive());
+    /// # Ok(()) }
     /// ```
     ///
     /// # Errors

@@ -16,11 +16,12 @@ impl ActorSystem {
     /// The actor at a path, if there is one and it is a `T`, or speaks that protocol: whoever lives there now.
     ///
     /// ```
-    /// # use volary_core::{Actor, ActorRef, ActorSystem};
-    /// # struct Account; impl Actor for Account {}
-    /// # fn f(system: &ActorSystem) {
-    /// let alice: Option<ActorRef<Account>> = system.lookup("/user/alice");
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let alice: ActorRef<Account> = system.lookup("/user/alice").expect("she lives there");
+    /// assert_eq!(alice.ask(Deposit(5)).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn lookup<T: Target>(&self, path: &str) -> Option<ActorRef<T>> {
@@ -34,13 +35,12 @@ impl ActorSystem {
     /// [`Actor::messages`](crate::Actor::messages), as `#[actor]` does.
     ///
     /// ```
-    /// # use volary_core::{ActorSystem, Message, Recipient};
-    /// # struct Deposit; impl Message for Deposit { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # fn f(system: &ActorSystem) {
-    /// if let Some(alice) = system.recipient::<Deposit>("/user/alice") {
-    ///     let _ = alice.tell(Deposit);
-    /// }
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let till = system.recipient::<Deposit>("/user/alice").expect("she takes deposits");
+    /// assert_eq!(till.ask(Deposit(5)).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn recipient<M: Message>(&self, address: &str) -> Option<Recipient<M>> {
@@ -56,10 +56,12 @@ impl ActorSystem {
     /// Whoever lives at an address of this system, whatever they are. An address with a uid finds that incarnation only.
     ///
     /// ```
-    /// # use volary_core::{ActorSystem, AnyRef, tree::Address};
-    /// # fn f(system: &ActorSystem, address: &Address) -> Option<AnyRef> {
-    /// system.find(address)
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let found = system.find(&alice.address());
+    /// assert_eq!(found, Some(AnyRef::from(&alice)));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn find(&self, address: &Address) -> Option<AnyRef> {
@@ -83,13 +85,12 @@ impl ActorSystem {
     /// Sends a message to whoever lives at a path now.
     ///
     /// ```
-    /// # use volary_core::{ActorSystem, Message};
-    /// # struct Deposit; impl Message for Deposit { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # fn f(system: &ActorSystem) {
-    /// if let Err(error) = system.tell("/user/alice", Deposit) {
-    ///     println!("{error}");
-    /// }
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// system.tell("/user/alice", Deposit(5))?;
+    /// assert!(system.tell("/user/bob", Deposit(5)).is_err(), "nobody lives there");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -109,11 +110,11 @@ impl ActorSystem {
     /// Cancel safe: dropped before it is polled, nothing was sent; later, as an [`ask`](crate::ActorRef::ask) is.
     ///
     /// ```
-    /// # use volary_core::{ActorSystem, AskError, Message};
-    /// # struct Balance; impl Message for Balance { type Reply = i64; type Rejection = std::convert::Infallible; }
-    /// # async fn f(system: &ActorSystem) -> Result<(), AskError> {
-    /// let cents = system.ask("/user/alice", Balance).await?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert_eq!(system.ask("/user/alice", Deposit(5)).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -175,9 +176,11 @@ impl ActorSystem {
     /// The path of a live actor, from its id as found in dead letters.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem, id: volary_core::ActorId) {
-    /// println!("{:?}", system.path_of(id));
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert_eq!(system.path_of(alice.id()), Some(alice.path()));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn path_of(&self, id: ActorId) -> Option<Path> {
@@ -188,10 +191,11 @@ impl ActorSystem {
     /// node in it.
     ///
     /// ```
-    /// # use volary_core::{Actor, Context};
-    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
-    /// let sender = ctx.sender().and_then(|id| ctx.system().address_of(id));
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert_eq!(system.address_of(alice.id()), Some(alice.address()));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn address_of(&self, id: ActorId) -> Option<Address> {

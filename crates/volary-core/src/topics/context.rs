@@ -8,12 +8,15 @@ impl<A: Actor> Context<A> {
     /// Subscribes this actor to a topic; see [`Topics::subscribe`](crate::Topics::subscribe).
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # #[derive(Clone)] struct Price;
-    /// # impl Message for Price { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # fn in_a_handler<A: Actor + Respond<Price>>(ctx: &mut Context<A>) -> Result<(), TopicTypeError> {
-    /// ctx.subscribe::<Price>("prices")?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// ctx.subscribe::<Deposit>("gifts")?;
+    /// # Ok(()) }).await?;
+    /// system.topics().publish("gifts", Deposit(5))?;
+    /// assert_eq!(alice.ask(Balance).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -28,12 +31,13 @@ impl<A: Actor> Context<A> {
     /// The same, with a capacity or a filter.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # #[derive(Clone)] struct Price;
-    /// # impl Message for Price { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # fn in_a_handler<A: Actor + Respond<Price>>(ctx: &mut Context<A>) -> Result<(), TopicTypeError> {
-    /// ctx.subscribe_with("prices", SubscriptionOptions::<Price>::new().capacity(16))?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// ctx.subscribe_with("gifts", SubscriptionOptions::<Deposit>::new().capacity(16))?;
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -52,10 +56,14 @@ impl<A: Actor> Context<A> {
     /// Ends this actor's subscription to a topic; nothing more of it arrives. False: there was none.
     ///
     /// ```
-    /// # use volary_core::{Actor, Context};
-    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
-    /// ctx.unsubscribe("prices");
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// ctx.subscribe::<Deposit>("gifts")?;
+    /// assert!(ctx.unsubscribe("gifts"));
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[allow(clippy::must_use_candidate, reason = "leaving is what it is called for")]
     pub fn unsubscribe(&self, topic: &str) -> bool {
@@ -65,11 +73,13 @@ impl<A: Actor> Context<A> {
     /// Publishes to a topic, as this actor; see [`Topics::publish`](crate::Topics::publish).
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # #[derive(Clone)] struct Price;
-    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) -> Result<(), PublishError<Price>> {
-    /// let reached = ctx.publish("prices", Price)?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// assert_eq!(ctx.publish("gifts", Deposit(5))?, 0, "nobody listens");
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -82,10 +92,13 @@ impl<A: Actor> Context<A> {
     /// [`EventStream::subscribe_actor`](crate::EventStream::subscribe_actor).
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn in_a_handler<A: Actor + Respond<ActorStopped>>(ctx: &mut Context<A>) {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
     /// ctx.subscribe_event::<ActorStopped>();
-    /// # }
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn subscribe_event<E: Event + Message>(&self)
     where
@@ -97,10 +110,14 @@ impl<A: Actor> Context<A> {
     /// Ends this actor's subscription to events of a type; none of them arrives any more. False: there was none.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
-    /// ctx.unsubscribe_event::<ActorStopped>();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// ctx.subscribe_event::<ActorStopped>();
+    /// assert!(ctx.unsubscribe_event::<ActorStopped>());
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[allow(clippy::must_use_candidate, reason = "leaving is what it is called for")]
     pub fn unsubscribe_event<E: Event>(&self) -> bool {

@@ -41,11 +41,14 @@ pub struct Topics {
 /// A topic that somebody subscribes to.
 ///
 /// ```
-/// # fn f(system: &volary_core::ActorSystem) {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// system.topics().subscribe::<Deposit>("gifts", &alice)?;
 /// for topic in system.topics().list() {
-///     println!("{}: {} subscribers", topic.name, topic.subscribers);
+///     assert_eq!((&*topic.name, topic.subscribers), ("gifts", 1));
 /// }
-/// # }
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -70,11 +73,12 @@ impl Topics {
     /// not delivered, which is no loss that the actor hears of.
     ///
     /// ```
-    /// # use volary_core::{ActorSystem, PublishError};
-    /// # #[derive(Clone)] struct Price { cents: u32 }
-    /// # fn f(system: &ActorSystem) -> Result<(), PublishError<Price>> {
-    /// let reached = system.topics().publish("prices", Price { cents: 250 })?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// system.topics().subscribe::<Deposit>("gifts", &alice)?;
+    /// assert_eq!(system.topics().publish("gifts", Deposit(5))?, 1);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -90,12 +94,13 @@ impl Topics {
     /// holds if that is less.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # #[derive(Clone)] struct Price;
-    /// # impl Message for Price { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # fn f<T: Accepts<Price>>(system: &ActorSystem, board: &ActorRef<T>) -> Result<(), TopicTypeError> {
-    /// system.topics().subscribe::<Price>("prices", board)?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// system.topics().subscribe::<Deposit>("gifts", &alice)?;
+    /// system.topics().publish("gifts", Deposit(5))?;
+    /// assert_eq!(alice.ask(Balance).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -111,13 +116,14 @@ impl Topics {
     /// The same, with a capacity or a filter.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # #[derive(Clone)] struct Price { cents: u32 }
-    /// # impl Message for Price { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # fn f<T: Accepts<Price>>(system: &ActorSystem, board: &ActorRef<T>) -> Result<(), TopicTypeError> {
-    /// let high = SubscriptionOptions::new().filter(|price: &Price| price.cents > 1_000);
-    /// system.topics().subscribe_with("prices", board, high)?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let large = SubscriptionOptions::new().filter(|deposit: &Deposit| deposit.0 > 1_000);
+    /// system.topics().subscribe_with("gifts", &alice, large)?;
+    /// system.topics().publish("gifts", Deposit(5))?;
+    /// assert_eq!(alice.ask(Balance).await?, 0);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -134,12 +140,12 @@ impl Topics {
     /// Ends an actor's subscription: nothing of it that still waits in the mailbox is handled. False: there was none.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # #[derive(Clone)] struct Price;
-    /// # impl Message for Price { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # fn f<T: Accepts<Price>>(system: &ActorSystem, board: &ActorRef<T>) {
-    /// system.topics().unsubscribe("prices", board.id());
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// system.topics().subscribe::<Deposit>("gifts", &alice)?;
+    /// assert!(system.topics().unsubscribe("gifts", alice.id()));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[allow(clippy::must_use_candidate, reason = "leaving is what it is called for")]
     pub fn unsubscribe(&self, topic: &str, actor: crate::ActorId) -> bool {
@@ -149,14 +155,13 @@ impl Topics {
     /// Subscribes somebody who is no actor. Dropping the subscription ends it.
     ///
     /// ```
-    /// # use volary_core::{ActorSystem, TopicTypeError};
-    /// # #[derive(Clone, Debug)] struct Price;
-    /// # async fn f(system: &ActorSystem) -> Result<(), TopicTypeError> {
-    /// let prices = system.topics().listen::<Price>("prices")?;
-    /// while let Ok(price) = prices.next().await {
-    ///     println!("{price:?}");
-    /// }
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let gifts = system.topics().listen::<Deposit>("gifts")?;
+    /// system.topics().publish("gifts", Deposit(5))?;
+    /// assert_eq!(gifts.next().await?, Deposit(5));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -168,10 +173,13 @@ impl Topics {
     /// The same, with a capacity or a filter.
     ///
     /// ```
-    /// # use volary_core::{ActorSystem, SubscriptionOptions, TopicTypeError};
-    /// # fn f(system: &ActorSystem) -> Result<(), TopicTypeError> {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
     /// let lines = system.topics().listen_with("log", SubscriptionOptions::<String>::new().capacity(64))?;
-    /// # Ok(()) }
+    /// system.topics().publish("log", "open".to_owned())?;
+    /// assert_eq!(lines.next().await?, "open");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -187,7 +195,11 @@ impl Topics {
     /// All topics that somebody subscribes to, by name.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) { println!("{:?}", system.topics().list()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert!(system.topics().list().is_empty());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn list(&self) -> Vec<TopicInfo> {
@@ -197,7 +209,12 @@ impl Topics {
     /// Who subscribes to a topic, in the order in which they came.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) { println!("{:?}", system.topics().subscribers("prices")); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// system.topics().subscribe::<Deposit>("gifts", &alice)?;
+    /// assert_eq!(system.topics().subscribers("gifts").len(), 1);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn subscribers(&self, topic: &str) -> Vec<SubscriberInfo> {
