@@ -241,18 +241,19 @@ impl<A: Actor> Context<A> {
     /// [`unbecome_stacked`](Context::unbecome_stacked).
     ///
     /// ```
-    /// # use std::convert::Infallible;
-    /// # use volary_core::*;
-    /// # struct Door; impl Actor for Door {}
-    /// # struct Knock; impl Message for Knock { type Reply = (); type Rejection = Infallible; }
-    /// # impl SyncHandler<Knock> for Door { fn handle(&mut self, _: Knock, _: &mut Context<Self>) -> Result<(), Failure> { Ok(()) } }
-    /// fn asleep(_: &mut Door, _: Knock, ctx: &mut Context<Door>) -> Result<(), Failure> {
-    ///     ctx.unbecome_stacked::<Knock>(); // this one woke it
-    ///     Ok(())
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// fn closed(_: &mut Account, _: Deposit, ctx: &mut Context<Account>) -> Result<i64, Failure> {
+    ///     ctx.unbecome_stacked::<Deposit>(); // this one opened it
+    ///     Ok(0)
     /// }
-    /// # fn f(ctx: &mut Context<Door>) {
-    /// ctx.becomes_stacked(asleep);
-    /// # }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// ctx.becomes_stacked(closed);
+    /// # Ok(()) }).await?;
+    /// assert_eq!(alice.ask(Deposit(5)).await?, 0);
+    /// assert_eq!(alice.ask(Deposit(5)).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn becomes_stacked<M: Message, Shape: 'static>(&mut self, behaviour: impl Behaviour<A, M, Shape>)
     where
@@ -264,10 +265,13 @@ impl<A: Actor> Context<A> {
     /// Takes off the behaviour that was put on last for `M`. False: the actor's own handler was in place.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<A: Actor, M: Message>(ctx: &mut Context<A>) {
-    /// let changed = ctx.unbecome_stacked::<M>();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// assert!(!ctx.unbecome_stacked::<Deposit>(), "it is as it was");
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn unbecome_stacked<M: Message>(&mut self) -> bool {
         self.here().unbecome::<M>(false)
@@ -276,10 +280,13 @@ impl<A: Actor> Context<A> {
     /// Takes off all behaviours for `M`: the actor's own handler is back. False: it was in place.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<A: Actor, M: Message>(ctx: &mut Context<A>) {
-    /// let changed = ctx.unbecome::<M>();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// assert!(!ctx.unbecome::<Deposit>(), "it is as it was");
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn unbecome<M: Message>(&mut self) -> bool {
         self.here().unbecome::<M>(true)
@@ -288,10 +295,15 @@ impl<A: Actor> Context<A> {
     /// Takes off all behaviours for all messages.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<A: Actor>(ctx: &mut Context<A>) {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// ctx.becomes(unhandled::<Account, Deposit>);
     /// ctx.unbecome_all();
-    /// # }
+    /// assert_eq!(ctx.behaviours::<Deposit>(), 0);
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn unbecome_all(&mut self) {
         self.here().unbecome_all();
@@ -300,10 +312,13 @@ impl<A: Actor> Context<A> {
     /// How many behaviours are stacked for `M`; 0: the actor's own handler is in place.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<A: Actor, M: Message>(ctx: &Context<A>) {
-    /// let own = ctx.behaviours::<M>() == 0;
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// assert_eq!(ctx.behaviours::<Deposit>(), 0, "its own handler");
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn behaviours<M: Message>(&self) -> usize {
@@ -331,14 +346,14 @@ impl<A: Actor> Context<A> {
 /// A behaviour that handles nothing: `M` is [unhandled](Context::unhandled) while it is in place.
 ///
 /// ```
-/// # use std::convert::Infallible;
-/// # use volary_core::*;
-/// # struct Door; impl Actor for Door {}
-/// # struct Open; impl Message for Open { type Reply = (); type Rejection = Infallible; }
-/// # impl SyncHandler<Open> for Door { fn handle(&mut self, _: Open, _: &mut Context<Self>) -> Result<(), Failure> { Ok(()) } }
-/// # fn f(ctx: &mut Context<Door>) {
-/// ctx.becomes(unhandled::<Door, Open>);
-/// # }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// # inside(&alice, |ctx| {
+/// ctx.becomes(unhandled::<Account, Deposit>);
+/// # Ok(()) }).await?;
+/// assert!(alice.ask(Deposit(5)).await.is_err());
+/// # system.stop().await?; Ok(()) }
 /// ```
 ///
 /// # Errors

@@ -99,13 +99,16 @@ impl<A: Actor> Context<A> {
 /// A future whose result will be a message; see [`Context::pipe`].
 ///
 /// ```
-/// # use volary_core::*;
-/// # struct Saved(bool); impl Message for Saved { type Reply = (); type Rejection = std::convert::Infallible; }
-/// # async fn save() -> Result<(), std::io::Error> { Ok(()) }
-/// # fn f<A: Actor + Respond<Saved>>(ctx: &mut Context<A>) {
-/// let pipe = ctx.pipe(save()); // nothing has happened yet
-/// pipe.to_self(|saved| Saved(saved.is_ok())); // now it runs
-/// # }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # async fn fetch() -> Result<i64, std::io::Error> { Ok(3) }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// # inside(&alice, move |ctx| {
+/// let pipe = ctx.pipe(fetch()); // nothing has happened yet
+/// pipe.to_self(|price| Deposit(price.unwrap_or(1))); // now it runs
+/// # Ok(()) }).await?;
+/// # while alice.ask(Balance).await? == 0 { tokio::task::yield_now().await; }
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "a pipe does nothing until it is told where its result goes"]
 pub struct Pipe<'a, A, F, T, E> {
@@ -131,13 +134,15 @@ where
     /// [`PipeError::Timeout`].
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::*;
-    /// # struct Done; impl Message for Done { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # async fn fetch() -> Result<u64, std::io::Error> { Ok(3) }
-    /// # fn f<A: Actor + Respond<Done>>(ctx: &mut Context<A>) {
-    /// ctx.pipe(fetch()).timeout(Duration::from_secs(2)).to_self(|_| Done);
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # async fn fetch() -> Result<i64, std::io::Error> { Ok(3) }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, move |ctx| {
+    /// ctx.pipe(fetch()).timeout(Duration::from_secs(2)).to_self(|price| Deposit(price.unwrap_or(1)));
+    /// # Ok(()) }).await?;
+    /// # while alice.ask(Balance).await? == 0 { tokio::task::yield_now().await; }
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn timeout(mut self, after: Duration) -> Self {
         self.timeout = Some(after);
@@ -186,12 +191,16 @@ where
     /// then. To the breaker it remains what it was.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Priced(u64); impl Message for Priced { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # async fn fetch() -> Result<u64, std::io::Error> { Ok(3) }
-    /// # fn f<A: Actor + Respond<Priced>>(ctx: &mut Context<A>, last_known: u64) {
-    /// ctx.pipe(fetch()).fallback(move |_| last_known).to_self(|price| Priced(price.unwrap_or(0)));
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # async fn fetch() -> Result<i64, std::io::Error> { Ok(3) }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, move |ctx| {
+    /// let last_known = 2;
+    /// ctx.pipe(fetch()).fallback(move |_| last_known).to_self(|price| Deposit(price.unwrap_or(1)));
+    /// # Ok(()) }).await?;
+    /// # while alice.ask(Balance).await? == 0 { tokio::task::yield_now().await; }
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn fallback(mut self, fallback: impl FnOnce(PipeError<E>) -> T + Send + 'static) -> Self {
         self.fallback = Some(Box::new(fallback));
@@ -201,13 +210,15 @@ where
     /// Sets it off; the actor itself gets the message.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Priced(Option<u64>); impl Message for Priced { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # async fn fetch() -> Result<u64, std::io::Error> { Ok(3) }
-    /// # fn f<A: Actor + Respond<Priced>>(ctx: &mut Context<A>) {
-    /// let task = ctx.pipe(fetch()).to_self(|price| Priced(price.ok()));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # async fn fetch() -> Result<i64, std::io::Error> { Ok(3) }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, move |ctx| {
+    /// let task = ctx.pipe(fetch()).to_self(|price| Deposit(price.unwrap_or(1)));
     /// task.abort(); // changed our mind
-    /// # }
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn to_self<M: Message>(self, message: impl FnOnce(Result<T, PipeError<E>>) -> M + Send + 'static) -> Task
     where
@@ -220,12 +231,16 @@ where
     /// Sets it off; another actor gets the message: an [`ActorRef`](crate::ActorRef) or a [`Recipient`].
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Priced(Option<u64>); impl Message for Priced { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # async fn fetch() -> Result<u64, std::io::Error> { Ok(3) }
-    /// # fn f<A: Actor>(ctx: &mut Context<A>, till: &Recipient<Priced>) {
-    /// ctx.pipe(fetch()).to(till, |price| Priced(price.ok()));
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # async fn fetch() -> Result<i64, std::io::Error> { Ok(3) }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let till: Recipient<Deposit> = alice.recipient();
+    /// # inside(&alice, move |ctx| {
+    /// ctx.pipe(fetch()).to(&till, |price| Deposit(price.unwrap_or(1)));
+    /// # Ok(()) }).await?;
+    /// # while alice.ask(Balance).await? == 0 { tokio::task::yield_now().await; }
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn to<M: Message>(
         self,
@@ -240,13 +255,16 @@ where
     /// [`Actor::messages`], as `#[actor]` does. If nobody there takes it, it is a dead letter.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Priced(Option<u64>); impl Message for Priced { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # async fn fetch() -> Result<u64, std::io::Error> { Ok(3) }
-    /// # fn f<A: Actor>(ctx: &mut Context<A>) -> Result<(), Fault> {
-    /// let till: Path = "/user/till".parse().or_fault()?;
-    /// ctx.pipe(fetch()).to_path(&till, |price| Priced(price.ok()));
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # async fn fetch() -> Result<i64, std::io::Error> { Ok(3) }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, move |ctx| {
+    /// let alice: Path = "/user/alice".parse()?;
+    /// ctx.pipe(fetch()).to_path(&alice, |price| Deposit(price.unwrap_or(1)));
+    /// # Ok(()) }).await?;
+    /// # while alice.ask(Balance).await? == 0 { tokio::task::yield_now().await; }
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn to_path<M: Message>(
         self,

@@ -46,13 +46,17 @@ impl Continued for Result<(), Fault> {
 /// A request that has not been made yet; [`then`](Request::then) makes it.
 ///
 /// ```
-/// # use std::time::Duration;
-/// # use volary_core::*;
-/// # fn f<A: Actor, M: Message>(ctx: &mut Context<A>, ledger: &Recipient<M>, message: M) -> Result<(), Fault> {
-/// ctx.request(ledger, message)
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// # let bob = system.spawn(Account::default).await?;
+/// # let till: Recipient<Deposit> = bob.recipient();
+/// # inside(&alice, move |ctx| {
+/// ctx.request(&till, Deposit(5))
 ///     .timeout(Duration::from_secs(1))
 ///     .then(|_actor, answer, _ctx| println!("{}", answer.is_ok()))?;
-/// # Ok(()) }
+/// # Ok(()) }).await?;
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "a request is made by `then`"]
 pub struct Request<'a, A, M: Message> {
@@ -112,10 +116,16 @@ impl<A: Actor> Context<A> {
     /// How many answers are due.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<A: Actor>(ctx: &Context<A>) {
-    /// println!("{} answers are due", ctx.requests());
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = system.spawn(Account::default).await?;
+    /// # let till: Recipient<Deposit> = bob.recipient();
+    /// # inside(&alice, move |ctx| {
+    /// ctx.request(&till, Deposit(5)).then(|_, _, _| ())?;
+    /// assert_eq!(ctx.requests(), 1);
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn requests(&self) -> usize {
@@ -127,11 +137,16 @@ impl<A: Actor, M: Message> Request<'_, A, M> {
     /// How long to wait for the answer; as for an ask.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::*;
-    /// # fn f<A: Actor, M: Message>(request: Request<'_, A, M>) {
-    /// let request = request.timeout(Duration::from_millis(100));
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = system.spawn(Account::default).await?;
+    /// # let till: Recipient<Deposit> = bob.recipient();
+    /// # inside(&alice, move |ctx| {
+    /// let request = ctx.request(&till, Deposit(5)).timeout(Duration::from_millis(100));
+    /// request.then(|_, _, _| ())?;
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -141,10 +156,16 @@ impl<A: Actor, M: Message> Request<'_, A, M> {
     /// Other messages wait until this answer has come, whatever the actor's mode.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<A: Actor, M: Message>(request: Request<'_, A, M>) {
-    /// let request = request.hold_others();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = system.spawn(Account::default).await?;
+    /// # let till: Recipient<Deposit> = bob.recipient();
+    /// # inside(&alice, move |ctx| {
+    /// let request = ctx.request(&till, Deposit(5)).hold_others();
+    /// request.then(|_, _, _| ())?;
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn hold_others(mut self) -> Self {
         self.holds_others = true;
@@ -154,10 +175,16 @@ impl<A: Actor, M: Message> Request<'_, A, M> {
     /// Other messages do not wait for this answer, whatever the actor's mode.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<A: Actor, M: Message>(request: Request<'_, A, M>) {
-    /// let request = request.let_others_pass();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = system.spawn(Account::default).await?;
+    /// # let till: Recipient<Deposit> = bob.recipient();
+    /// # inside(&alice, move |ctx| {
+    /// let request = ctx.request(&till, Deposit(5)).let_others_pass();
+    /// request.then(|_, _, _| ())?;
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn let_others_pass(mut self) -> Self {
         self.holds_others = false;
@@ -171,14 +198,18 @@ impl<A: Actor, M: Message> Request<'_, A, M> {
     /// Costs two allocations, for the ask and the continuation.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<A: Actor, M: Message>(request: Request<'_, A, M>) -> Result<(), Fault> {
-    /// let pending = request.then(|_actor, answer, ctx| {
-    ///     if answer.is_err() {
-    ///         ctx.stop();
-    ///     }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = system.spawn(Account::default).await?;
+    /// # let till: Recipient<Deposit> = bob.recipient();
+    /// # inside(&alice, move |ctx| {
+    /// ctx.request(&till, Deposit(5)).then(|account: &mut Account, answer, _ctx| {
+    ///     account.cents = answer.unwrap_or(0);
     /// })?;
-    /// # Ok(()) }
+    /// # Ok(()) }).await?;
+    /// # while alice.ask(Balance).await? == 0 { tokio::task::yield_now().await; }
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -228,10 +259,16 @@ impl<A, M: Message> fmt::Debug for Request<'_, A, M> {
 /// A request whose answer is due. Dropping this leaves it so.
 ///
 /// ```
-/// # use volary_core::*;
-/// # fn f<A: Actor, M: Message>(request: Request<'_, A, M>) -> Result<PendingRequest, RequestError<M>> {
-/// let pending = request.then(|_, _, _| ())?;
-/// # Ok(pending) }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// # let bob = system.spawn(Account::default).await?;
+/// # let till: Recipient<Deposit> = bob.recipient();
+/// # inside(&alice, move |ctx| {
+/// let pending: PendingRequest = ctx.request(&till, Deposit(5)).then(|_, _, _| ())?;
+/// assert!(pending.is_pending());
+/// # Ok(()) }).await?;
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub struct PendingRequest(crate::cell::RequestHandle);
 
@@ -240,9 +277,16 @@ impl PendingRequest {
     /// was handled already, or is being handled.
     ///
     /// ```
-    /// # fn f(pending: volary_core::PendingRequest) {
-    /// let in_time = pending.cancel();
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = system.spawn(Account::default).await?;
+    /// # let till: Recipient<Deposit> = bob.recipient();
+    /// # inside(&alice, move |ctx| {
+    /// let pending = ctx.request(&till, Deposit(5)).then(|_, _, _| ())?;
+    /// assert!(pending.cancel(), "in time");
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[allow(clippy::must_use_candidate, reason = "cancelling is what it is called for")]
     pub fn cancel(&self) -> bool {
@@ -252,9 +296,16 @@ impl PendingRequest {
     /// Whether the answer is still due.
     ///
     /// ```
-    /// # fn f(pending: &volary_core::PendingRequest) -> bool {
-    /// pending.is_pending()
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = system.spawn(Account::default).await?;
+    /// # let till: Recipient<Deposit> = bob.recipient();
+    /// # inside(&alice, move |ctx| {
+    /// let pending = ctx.request(&till, Deposit(5)).then(|_, _, _| ())?;
+    /// assert!(pending.is_pending());
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn is_pending(&self) -> bool {

@@ -32,8 +32,11 @@ impl<'a> Departing<'a> {
     /// The message itself.
     ///
     /// ```
-    /// # struct Deposit;
-    /// # fn f(message: &volary_core::Departing<'_>) -> bool { message.message().is::<Deposit>() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/layer.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { departing(|message| {
+    /// assert_eq!(message.message().downcast_ref(), Some(&Deposit(5)));
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn message(&self) -> &'a dyn Any {
@@ -43,7 +46,11 @@ impl<'a> Departing<'a> {
     /// Its type.
     ///
     /// ```
-    /// # fn f(message: &volary_core::Departing<'_>) { println!("{}", message.type_name()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/layer.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { departing(|message| {
+    /// assert!(message.type_name().ends_with("Deposit"));
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn type_name(&self) -> &'static str {
@@ -53,7 +60,11 @@ impl<'a> Departing<'a> {
     /// Who sends it; `None` from outside of any actor.
     ///
     /// ```
-    /// # fn f(message: &volary_core::Departing<'_>) -> bool { message.sender().is_some() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/layer.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { departing(|message| {
+    /// assert_eq!(message.sender(), None, "whoever asks is no actor");
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn sender(&self) -> Option<ActorId> {
@@ -63,7 +74,11 @@ impl<'a> Departing<'a> {
     /// Who is to get it.
     ///
     /// ```
-    /// # fn f(message: &volary_core::Departing<'_>) { println!("{}", message.receiver()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/layer.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { departing(|message| {
+    /// assert_eq!(message.receiver().to_string(), "/user/alice");
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn receiver(&self) -> Path {
@@ -73,7 +88,11 @@ impl<'a> Departing<'a> {
     /// Whether somebody waits for an answer.
     ///
     /// ```
-    /// # fn f(message: &volary_core::Departing<'_>) -> bool { message.is_asked() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/layer.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { departing(|message| {
+    /// assert!(message.is_asked());
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn is_asked(&self) -> bool {
@@ -83,7 +102,11 @@ impl<'a> Departing<'a> {
     /// What travels along.
     ///
     /// ```
-    /// # fn f(message: &volary_core::Departing<'_>) -> bool { message.baggage().header("user").is_some() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/layer.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { departing(|message| {
+    /// assert!(message.baggage().header("user").is_none());
+    /// # }).await }
     /// ```
     pub fn baggage(&self) -> &Baggage {
         self.baggage
@@ -139,8 +162,11 @@ impl<'a> Arriving<'a> {
     /// The message itself.
     ///
     /// ```
-    /// # struct Deposit;
-    /// # fn f(message: &volary_core::Arriving<'_>) -> bool { message.message().is::<Deposit>() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/layer.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { arriving(|message| {
+    /// assert_eq!(message.message().downcast_ref(), Some(&Deposit(5)));
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn message(&self) -> &'a dyn Any {
@@ -150,7 +176,11 @@ impl<'a> Arriving<'a> {
     /// Its type.
     ///
     /// ```
-    /// # fn f(message: &volary_core::Arriving<'_>) { println!("{}", message.type_name()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/layer.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { arriving(|message| {
+    /// assert!(message.type_name().ends_with("Deposit"));
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn type_name(&self) -> &'static str {
@@ -160,7 +190,11 @@ impl<'a> Arriving<'a> {
     /// Who sent it; `None` from outside of any actor.
     ///
     /// ```
-    /// # fn f(message: &volary_core::Arriving<'_>) -> bool { message.sender().is_some() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/layer.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { arriving(|message| {
+    /// assert_eq!(message.sender(), None, "whoever asks is no actor");
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn sender(&self) -> Option<ActorId> {
@@ -170,7 +204,11 @@ impl<'a> Arriving<'a> {
     /// Who is about to handle it.
     ///
     /// ```
-    /// # fn f(message: &volary_core::Arriving<'_>) { println!("{}", message.receiver()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/layer.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { arriving(|message| {
+    /// assert_eq!(message.receiver().to_string(), "/user/alice");
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn receiver(&self) -> Path {
@@ -180,7 +218,11 @@ impl<'a> Arriving<'a> {
     /// The type of the actor that is about to handle it.
     ///
     /// ```
-    /// # fn f(message: &volary_core::Arriving<'_>) { println!("{}", message.actor_type()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/layer.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { arriving(|message| {
+    /// assert!(message.actor_type().ends_with("Account"));
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn actor_type(&self) -> &'static str {
@@ -190,7 +232,11 @@ impl<'a> Arriving<'a> {
     /// Whether somebody waits for the answer.
     ///
     /// ```
-    /// # fn f(message: &volary_core::Arriving<'_>) -> bool { message.is_asked() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/layer.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { arriving(|message| {
+    /// assert!(message.is_asked());
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn is_asked(&self) -> bool {
@@ -200,7 +246,11 @@ impl<'a> Arriving<'a> {
     /// What travelled along.
     ///
     /// ```
-    /// # fn f(message: &volary_core::Arriving<'_>) -> bool { message.baggage().header("user").is_some() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/layer.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { arriving(|message| {
+    /// assert!(message.baggage().header("user").is_none());
+    /// # }).await }
     /// ```
     pub fn baggage(&self) -> &Baggage {
         self.baggage
@@ -239,10 +289,11 @@ pub enum Outcome<'a> {
 /// A message whose handling is over.
 ///
 /// ```
-/// # use volary_core::Handled;
-/// fn log(handled: &Handled<'_>) {
-///     println!("{} handled {} in {:?}", handled.receiver(), handled.type_name(), handled.took());
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/layer.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { handled(|handled| {
+/// println!("{} handled {} in {:?}", handled.receiver(), handled.type_name(), handled.took());
+/// # }).await }
 /// ```
 pub struct Handled<'a> {
     pub(crate) type_name: &'static str,
@@ -257,7 +308,11 @@ impl<'a> Handled<'a> {
     /// The type of the message.
     ///
     /// ```
-    /// # fn f(handled: &volary_core::Handled<'_>) { println!("{}", handled.type_name()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/layer.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { handled(|handled| {
+    /// assert!(handled.type_name().ends_with("Deposit"));
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn type_name(&self) -> &'static str {
@@ -267,7 +322,11 @@ impl<'a> Handled<'a> {
     /// Who sent it; `None` from outside of any actor.
     ///
     /// ```
-    /// # fn f(handled: &volary_core::Handled<'_>) -> bool { handled.sender().is_some() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/layer.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { handled(|handled| {
+    /// assert_eq!(handled.sender(), None, "whoever asks is no actor");
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn sender(&self) -> Option<ActorId> {
@@ -277,7 +336,11 @@ impl<'a> Handled<'a> {
     /// Who handled it.
     ///
     /// ```
-    /// # fn f(handled: &volary_core::Handled<'_>) { println!("{}", handled.receiver()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/layer.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { handled(|handled| {
+    /// assert_eq!(handled.receiver().to_string(), "/user/alice");
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn receiver(&self) -> Path {
@@ -287,7 +350,11 @@ impl<'a> Handled<'a> {
     /// The type of the actor that handled it.
     ///
     /// ```
-    /// # fn f(handled: &volary_core::Handled<'_>) { println!("{}", handled.actor_type()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/layer.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { handled(|handled| {
+    /// assert!(handled.actor_type().ends_with("Account"));
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn actor_type(&self) -> &'static str {
@@ -297,7 +364,11 @@ impl<'a> Handled<'a> {
     /// What travelled along.
     ///
     /// ```
-    /// # fn f(handled: &volary_core::Handled<'_>) -> bool { handled.baggage().is_empty() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/layer.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { handled(|handled| {
+    /// assert!(handled.baggage().is_empty());
+    /// # }).await }
     /// ```
     pub fn baggage(&self) -> &'a Baggage {
         self.baggage
@@ -306,7 +377,11 @@ impl<'a> Handled<'a> {
     /// From when it was begun to its end, what the handler waited for included.
     ///
     /// ```
-    /// # fn f(handled: &volary_core::Handled<'_>) { println!("{:?}", handled.took()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/layer.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { handled(|handled| {
+    /// assert!(handled.took() < Duration::from_secs(60));
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn took(&self) -> Duration {

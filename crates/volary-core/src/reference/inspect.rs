@@ -12,9 +12,11 @@ impl AnyRef {
     /// What [`ActorSystem::actors`](crate::ActorSystem::actors) says of an actor.
     ///
     /// ```
-    /// # fn f(some: &volary_core::AnyRef) {
-    /// println!("{} messages wait for {}", some.info().waiting, some.path());
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert_eq!(AnyRef::from(&alice).info().waiting, 0);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn info(&self) -> ActorInfo {
@@ -24,7 +26,12 @@ impl AnyRef {
     /// Whoever it lives below; `None` for the root, and for an actor of another node.
     ///
     /// ```
-    /// # fn f(some: &volary_core::AnyRef) { println!("{:?}", some.parent()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let parent = AnyRef::from(&alice).parent().expect("all but the root have one");
+    /// assert_eq!(parent.path().to_string(), "/user");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn parent(&self) -> Option<AnyRef> {
@@ -34,7 +41,11 @@ impl AnyRef {
     /// Those who live below it.
     ///
     /// ```
-    /// # fn f(some: &volary_core::AnyRef) { println!("{:?}", some.children()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert!(AnyRef::from(&alice).children().is_empty());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn children(&self) -> Vec<AnyRef> {
@@ -44,7 +55,11 @@ impl AnyRef {
     /// What part it plays, if it was given one with [`Props::role`](crate::Props::role).
     ///
     /// ```
-    /// # fn f(some: &volary_core::AnyRef) { println!("{:?}", some.role()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert_eq!(AnyRef::from(&alice).role(), None);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn role(&self) -> Option<&str> {
@@ -54,7 +69,11 @@ impl AnyRef {
     /// The kinds of what it was given with [`Props::dependency`](crate::Props::dependency).
     ///
     /// ```
-    /// # fn f(some: &volary_core::AnyRef) { println!("{:?}", some.dependency_kinds()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert!(AnyRef::from(&alice).dependency_kinds().is_empty());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn dependency_kinds(&self) -> Vec<&'static str> {
@@ -66,10 +85,11 @@ impl AnyRef {
     /// When it lets go of its state.
     ///
     /// ```
-    /// # use volary_core::{AnyRef, Passivation};
-    /// # fn f(some: &AnyRef) -> bool {
-    /// some.passivation() == Passivation::never()
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert_eq!(AnyRef::from(&alice).passivation(), Passivation::never());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn passivation(&self) -> Passivation {
         self.cell.passivation_policy()
@@ -79,11 +99,12 @@ impl AnyRef {
     /// of another node.
     ///
     /// ```
-    /// # use volary_core::{Actor, AnyRef, SpawnError};
-    /// # struct Door; impl Actor for Door {}
-    /// # async fn f(house: &AnyRef) -> Result<(), SpawnError> {
-    /// let door = house.spawn(|| Door).named("front").await?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let savings = AnyRef::from(&alice).spawn(Account::default).named("savings").await?;
+    /// assert_eq!(savings.path().to_string(), "/user/alice/savings");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn spawn<P, F>(&self, factory: F) -> Spawn<F>
     where
@@ -96,7 +117,11 @@ impl AnyRef {
     /// Whether it lives on another node, and this is a stand-in for it.
     ///
     /// ```
-    /// # fn f(some: &volary_core::AnyRef) { println!("{}", some.is_elsewhere()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert!(!AnyRef::from(&alice).is_elsewhere());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn is_elsewhere(&self) -> bool {

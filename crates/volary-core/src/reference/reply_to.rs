@@ -22,12 +22,22 @@ pub(crate) type Answer<T, R> = Result<T, AskError<R>>;
 /// answer is dropped.
 ///
 /// ```
-/// # use volary_core::ReplyTo;
-/// fn finish(reply: ReplyTo<u32>) {
-///     if reply.is_wanted() {
-///         reply.send(42);
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # struct Clerk; impl Actor for Clerk {}
+/// # struct Query; impl Message for Query { type Reply = u32; type Rejection = Infallible; }
+/// impl Respond<Query> for Clerk {
+///     async fn respond(&mut self, _: Query, reply: ReplyTo<u32>, _: &mut Context<Self>) -> Result<(), Fault> {
+///         if reply.is_wanted() {
+///             reply.send(42); // or later, from elsewhere
+///         }
+///         Ok(())
 ///     }
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// # let clerk = system.spawn(|| Clerk).await?;
+/// assert_eq!(clerk.ask(Query).await?, 42);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "dropping it ends the ask with `NoReply`"]
 pub struct ReplyTo<T: Send + 'static, R: Rejection = Infallible> {
@@ -59,8 +69,20 @@ impl<T: Send + 'static, R: Rejection> ReplyTo<T, R> {
     /// Answers.
     ///
     /// ```
-    /// # use volary_core::ReplyTo;
-    /// fn answer(reply: ReplyTo<&'static str>) { reply.send("hello") }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # struct Clerk; impl Actor for Clerk {}
+    /// # struct Query; impl Message for Query { type Reply = u32; type Rejection = Infallible; }
+    /// impl Respond<Query> for Clerk {
+    ///     async fn respond(&mut self, _: Query, reply: ReplyTo<u32>, _: &mut Context<Self>) -> Result<(), Fault> {
+    ///         reply.send(42);
+    ///         Ok(())
+    ///     }
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let clerk = system.spawn(|| Clerk).await?;
+    /// assert_eq!(clerk.ask(Query).await?, 42);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[inline]
     pub fn send(self, answer: T) {
@@ -72,9 +94,21 @@ impl<T: Send + 'static, R: Rejection> ReplyTo<T, R> {
     /// Answers "no".
     ///
     /// ```
-    /// # #[derive(Debug)] struct Closed; impl volary_core::Rejection for Closed {}
-    /// # use volary_core::ReplyTo;
-    /// fn refuse(reply: ReplyTo<u32, Closed>) { reply.reject(Closed) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[derive(Debug)] struct Closed; impl Rejection for Closed {}
+    /// # struct Clerk; impl Actor for Clerk {}
+    /// # struct Query; impl Message for Query { type Reply = u32; type Rejection = Closed; }
+    /// impl Respond<Query> for Clerk {
+    ///     async fn respond(&mut self, _: Query, reply: ReplyTo<u32, Closed>, _: &mut Context<Self>) -> Result<(), Fault> {
+    ///         reply.reject(Closed);
+    ///         Ok(())
+    ///     }
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let clerk = system.spawn(|| Clerk).await?;
+    /// assert!(matches!(clerk.ask(Query).await, Err(AskError::Rejected(Closed))));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn reject(mut self, rejection: R) {
         match self.slot.take() {
@@ -86,8 +120,20 @@ impl<T: Send + 'static, R: Rejection> ReplyTo<T, R> {
     /// Answers that the work failed, without crashing the actor that says so.
     ///
     /// ```
-    /// # use volary_core::{Fault, ReplyTo};
-    /// fn give_up(reply: ReplyTo<u32>) { reply.fail(&Fault::msg("the backend is gone")) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # struct Clerk; impl Actor for Clerk {}
+    /// # struct Query; impl Message for Query { type Reply = u32; type Rejection = Infallible; }
+    /// impl Respond<Query> for Clerk {
+    ///     async fn respond(&mut self, _: Query, reply: ReplyTo<u32>, _: &mut Context<Self>) -> Result<(), Fault> {
+    ///         reply.fail(&Fault::msg("the backend is gone"));
+    ///         Ok(())
+    ///     }
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let clerk = system.spawn(|| Clerk).await?;
+    /// assert!(matches!(clerk.ask(Query).await, Err(AskError::Failed(_))));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn fail(mut self, fault: &Fault) {
         if let Some(slot) = self.slot.take() {
@@ -98,8 +144,20 @@ impl<T: Send + 'static, R: Rejection> ReplyTo<T, R> {
     /// Something between the nodes went wrong: for transports.
     ///
     /// ```
-    /// # use volary_core::{RemoteError, ReplyTo};
-    /// fn lost(reply: ReplyTo<u32>) { reply.end_remotely(RemoteError::Busy { node: "a:1".to_owned() }) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # struct Clerk; impl Actor for Clerk {}
+    /// # struct Query; impl Message for Query { type Reply = u32; type Rejection = Infallible; }
+    /// impl Respond<Query> for Clerk {
+    ///     async fn respond(&mut self, _: Query, reply: ReplyTo<u32>, _: &mut Context<Self>) -> Result<(), Fault> {
+    ///         reply.end_remotely(RemoteError::Busy { node: "a:1".to_owned() });
+    ///         Ok(())
+    ///     }
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let clerk = system.spawn(|| Clerk).await?;
+    /// assert!(matches!(clerk.ask(Query).await, Err(AskError::Remote(_))));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn end_remotely(mut self, error: RemoteError) {
         if let Some(slot) = self.slot.take() {
@@ -119,8 +177,21 @@ impl<T: Send + 'static, R: Rejection> ReplyTo<T, R> {
     /// Whether somebody still waits for the answer.
     ///
     /// ```
-    /// # use volary_core::ReplyTo;
-    /// fn worth_it(reply: &ReplyTo<u32>) -> bool { reply.is_wanted() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # struct Clerk; impl Actor for Clerk {}
+    /// # struct Query; impl Message for Query { type Reply = u32; type Rejection = Infallible; }
+    /// impl Respond<Query> for Clerk {
+    ///     async fn respond(&mut self, _: Query, reply: ReplyTo<u32>, _: &mut Context<Self>) -> Result<(), Fault> {
+    ///         assert!(reply.is_wanted(), "somebody waits");
+    /// #         reply.send(42);
+    ///         Ok(())
+    ///     }
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let clerk = system.spawn(|| Clerk).await?;
+    /// assert_eq!(clerk.ask(Query).await?, 42);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn is_wanted(&self) -> bool {

@@ -20,16 +20,17 @@ use crate::system::ActorSystem;
 /// A router about to be started: name it and `.await` it.
 ///
 /// ```
-/// # use volary_core::*;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
 /// # use volary_core::routing::{Pool, RoundRobin, WhenEmpty};
-/// # struct Worker; impl Actor for Worker {}
-/// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
-/// let router = system
-///     .router(RoundRobin, Pool::of(4, || Worker))
-///     .named("workers")
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let accounts = system
+///     .router(RoundRobin, Pool::of(4, Account::default))
+///     .named("accounts")
 ///     .when_empty(WhenEmpty::Stop)
 ///     .await?;
-/// # Ok(()) }
+/// assert_eq!(accounts.size(), 4);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "a router is started when this is awaited"]
 pub struct SpawnRouter<T: Target, S: Routing> {
@@ -54,12 +55,13 @@ impl<T: Target, S: Routing> SpawnRouter<T, S> {
     /// Names the router, by the rules for actors. The routees of a pool live below it, under their numbers.
     ///
     /// ```
-    /// # use volary_core::*;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
     /// # use volary_core::routing::{Pool, RoundRobin};
-    /// # struct Worker; impl Actor for Worker {}
-    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
-    /// system.router(RoundRobin, Pool::of(4, || Worker)).named("workers").await?; // and /user/workers/0 …
-    /// # Ok(()) }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let accounts = system.router(RoundRobin, Pool::of(4, Account::default)).named("accounts").await?;
+    /// assert!(system.lookup::<Account>("/user/accounts/0").is_some());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
@@ -69,11 +71,14 @@ impl<T: Target, S: Routing> SpawnRouter<T, S> {
     /// What happens when the last routee is gone.
     ///
     /// ```
-    /// # use volary_core::*;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
     /// # use volary_core::routing::{RoundRobin, WhenEmpty};
-    /// # async fn f<A: Actor>(system: ActorSystem, workers: Vec<ActorRef<A>>) -> Result<(), SpawnError> {
-    /// system.router(RoundRobin, workers).when_empty(WhenEmpty::Stop).await?;
-    /// # Ok(()) }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let accounts = system.router(RoundRobin, vec![alice.clone()]).when_empty(WhenEmpty::Stop).await?;
+    /// alice.stop();
+    /// accounts.terminated().await;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn when_empty(mut self, what: WhenEmpty) -> Self {
         self.when_empty = what;
@@ -126,16 +131,15 @@ impl<T: Target, S: Routing> fmt::Debug for SpawnRouter<T, S> {
 /// The start of a router under way. Dropping it does not stop the router: it goes on starting.
 ///
 /// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # use volary_core::routing::{Pool, RoundRobin, SpawnRouterFuture};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
 /// # use std::future::IntoFuture;
-/// use volary_core::{Actor, ActorSystem};
-/// use volary_core::routing::{Pool, RoundRobin, SpawnRouterFuture};
-///
-/// struct Worker;
-/// impl Actor for Worker {}
-///
-/// fn begun(system: &ActorSystem) -> SpawnRouterFuture<Worker, RoundRobin> {
-///     system.router(RoundRobin, Pool::of(4, || Worker)).into_future()
-/// }
+/// let pool = Pool::of(4, Account::default);
+/// let begun: SpawnRouterFuture<Account, RoundRobin> = system.router(RoundRobin, pool).into_future();
+/// assert_eq!(begun.await?.size(), 4);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct SpawnRouterFuture<T: Target, S: Routing> {
@@ -174,12 +178,13 @@ impl ActorSystem {
     /// [`Group`](crate::groups::Group).
     ///
     /// ```
-    /// # use volary_core::*;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
     /// # use volary_core::routing::{Pool, RoundRobin};
-    /// # struct Worker; impl Actor for Worker {}
-    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
-    /// let workers = system.router(RoundRobin, Pool::of(4, || Worker)).named("workers").await?;
-    /// # Ok(()) }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let accounts = system.router(RoundRobin, Pool::of(4, Account::default)).named("accounts").await?;
+    /// assert_eq!(accounts.size(), 4);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn router<S: Routing, R: Source>(&self, strategy: S, routees: R) -> SpawnRouter<R::Target, S> {
         SpawnRouter::new(self.user_guardian(), strategy, routees.into_routees())

@@ -50,12 +50,13 @@ pub trait Answers<M: Message>: Spreads<M> {}
 /// One after the other.
 ///
 /// ```
-/// # use volary_core::*;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
 /// # use volary_core::routing::{Pool, RoundRobin};
-/// # struct Worker; impl Actor for Worker {}
-/// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
-/// let workers = system.router(RoundRobin, Pool::of(4, || Worker)).await?;
-/// # Ok(()) }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let accounts = system.router(RoundRobin, Pool::of(4, Account::default)).await?;
+/// accounts.tell(Deposit(5))?;
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RoundRobin;
@@ -73,12 +74,13 @@ impl<M: Message> Answers<M> for RoundRobin {}
 /// Anyone, by the system's source of chance: seeded in simulation.
 ///
 /// ```
-/// # use volary_core::*;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
 /// # use volary_core::routing::{Pool, Random};
-/// # struct Worker; impl Actor for Worker {}
-/// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
-/// let workers = system.router(Random, Pool::of(4, || Worker)).await?;
-/// # Ok(()) }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let accounts = system.router(Random, Pool::of(4, Account::default)).await?;
+/// accounts.tell(Deposit(5))?;
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Random;
@@ -95,12 +97,13 @@ impl<M: Message> Answers<M> for Random {}
 /// Whoever has the fewest messages waiting, as they stand in that moment; one after the other where several have.
 ///
 /// ```
-/// # use volary_core::*;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
 /// # use volary_core::routing::{Pool, SmallestMailbox};
-/// # struct Worker; impl Actor for Worker {}
-/// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
-/// let workers = system.router(SmallestMailbox, Pool::of(4, || Worker)).await?;
-/// # Ok(()) }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let accounts = system.router(SmallestMailbox, Pool::of(4, Account::default)).await?;
+/// accounts.tell(Deposit(5))?;
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SmallestMailbox;
@@ -117,12 +120,13 @@ impl<M: Message> Answers<M> for SmallestMailbox {}
 /// Everybody. Asked with [`ask_each`](super::Router::ask_each), everybody answers.
 ///
 /// ```
-/// # use volary_core::*;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
 /// # use volary_core::routing::{FanOut, Pool};
-/// # struct Screen; impl Actor for Screen {}
-/// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
-/// let screens = system.router(FanOut, Pool::of(4, || Screen)).await?;
-/// # Ok(()) }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let accounts = system.router(FanOut, Pool::of(4, Account::default)).await?;
+/// assert_eq!(accounts.ask_each(Deposit(5)).await.len(), 4);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FanOut;
@@ -142,12 +146,13 @@ impl<M: Message + Clone> Spreads<M> for FanOut {}
 /// A rejection is an answer, a failure is not as long as somebody else may answer. A `tell` goes to everybody.
 ///
 /// ```
-/// # use volary_core::*;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
 /// # use volary_core::routing::{Pool, ScatterGather};
-/// # struct Mirror; impl Actor for Mirror {}
-/// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
-/// let mirrors = system.router(ScatterGather, Pool::of(3, || Mirror)).await?;
-/// # Ok(()) }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let accounts = system.router(ScatterGather, Pool::of(3, Account::default)).await?;
+/// assert_eq!(accounts.ask(Deposit(5)).await?, 5, "whoever is first");
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ScatterGather;
@@ -169,13 +174,14 @@ impl<M: Message + Clone> Answers<M> for ScatterGather {}
 /// `tell`, for whose answer nobody waits, goes to one.
 ///
 /// ```
-/// # use std::time::Duration;
-/// # use volary_core::*;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
 /// # use volary_core::routing::{Pool, TailChopping};
-/// # struct Replica; impl Actor for Replica {}
-/// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
-/// let replicas = system.router(TailChopping::every(Duration::from_millis(20)), Pool::of(3, || Replica)).await?;
-/// # Ok(()) }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let chopping = TailChopping::every(Duration::from_millis(20));
+/// let accounts = system.router(chopping, Pool::of(3, Account::default)).await?;
+/// assert_eq!(accounts.ask(Deposit(5)).await?, 5);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct TailChopping {
@@ -217,6 +223,9 @@ impl<M: Message + Clone> Answers<M> for TailChopping {}
 /// impl Keyed for Order {
 ///     fn key(&self) -> HashKey { HashKey::of(&self.customer) }
 /// }
+///
+/// let [one, two] = ["alice", "alice"].map(|name| Order { customer: name.to_owned() });
+/// assert_eq!(one.key(), two.key());
 /// ```
 pub trait Keyed {
     /// The key. Equal keys go to the same routee.
@@ -233,13 +242,15 @@ const POINTS: u32 = 128;
 /// routee is gone its keys go to the next on the ring. One whose mailbox is full keeps its keys: the message is refused.
 ///
 /// ```
-/// # use volary_core::*;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
 /// # use volary_core::routing::{ConsistentHash, Pool};
-/// # struct Cart; impl Actor for Cart {}
-/// # struct Put { customer: u64 } impl Message for Put { type Reply = (); type Rejection = std::convert::Infallible; }
-/// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
-/// let carts = system.router(ConsistentHash::by(|put: &Put| put.customer), Pool::of(4, || Cart)).await?;
-/// # Ok(()) }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let by_amount = ConsistentHash::by(|deposit: &Deposit| deposit.0);
+/// let accounts = system.router(by_amount, Pool::of(4, Account::default)).await?;
+/// accounts.tell(Deposit(5))?;
+/// assert_eq!(accounts.ask(Deposit(5)).await?, 10, "the same one again");
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Clone, Copy)]
 pub struct ConsistentHash<K = OwnKey> {
