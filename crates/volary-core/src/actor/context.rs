@@ -18,18 +18,19 @@ use crate::tree::Path;
 /// A handler's view of its own actor and of the system: a thin handle, free to create.
 ///
 /// ```
-/// # use std::convert::Infallible;
-/// # use volary_core::*;
-/// # struct Pool; struct Grow;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// struct Grow;
 /// # impl Message for Grow { type Reply = String; type Rejection = Infallible; }
-/// # struct Helper; impl Actor for Helper {}
-/// # impl Actor for Pool {}
-/// impl Handler<Grow> for Pool {
+/// impl Handler<Grow> for Account {
 ///     async fn handle(&mut self, _: Grow, ctx: &mut Context<Self>) -> Result<String, Failure> {
-///         let helper = ctx.spawn_child(|| Helper).await.or_fault()?;
-///         Ok(helper.path().to_string())
+///         let savings = ctx.spawn_child(Account::default).named("savings").await.or_fault()?;
+///         Ok(savings.path().to_string())
 ///     }
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// assert_eq!(alice.ask(Grow).await?, "/user/alice/savings");
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub struct Context<A> {
     here: Here,
@@ -237,11 +238,19 @@ impl<A> Context<A> {
     /// Cancel safe: dropping it forgets the timer.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::{Actor, Context};
-    /// # async fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
-    /// ctx.sleep(Duration::from_millis(10)).await;
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// struct Rest;
+    /// # impl Message for Rest { type Reply = (); type Rejection = Infallible; }
+    /// impl Handler<Rest> for Account {
+    ///     async fn handle(&mut self, _: Rest, ctx: &mut Context<Self>) -> Result<(), Failure> {
+    ///         ctx.sleep(Duration::from_millis(10)).await;
+    ///         Ok(())
+    ///     }
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// alice.ask(Rest).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn sleep(&self, time: Duration) -> impl Future<Output = ()> + Send + 'static {
         self.here.system().handle().sleep(time)
@@ -272,11 +281,21 @@ impl<A> Context<A> {
     /// Starts a child of this actor. It stops before its parent does.
     ///
     /// ```
-    /// # use volary_core::{Actor, Context, Fault, OrFault};
-    /// # struct Helper; impl Actor for Helper {}
-    /// # async fn in_a_handler<A: Actor>(ctx: &mut Context<A>) -> Result<(), Fault> {
-    /// let helper = ctx.spawn_child(|| Helper).named("helper").await.or_fault()?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// struct Save;
+    /// # impl Message for Save { type Reply = (); type Rejection = Infallible; }
+    /// impl Handler<Save> for Account {
+    ///     async fn handle(&mut self, _: Save, ctx: &mut Context<Self>) -> Result<(), Failure> {
+    ///         let savings = ctx.spawn_child(Account::default).named("savings").await.or_fault()?;
+    ///         savings.tell(Deposit(5)).or_fault()?;
+    ///         Ok(())
+    ///     }
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// alice.ask(Save).await?;
+    /// # assert!(system.lookup::<Account>("/user/alice/savings").is_some());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn spawn_child<P, F>(&self, factory: F) -> Spawn<F>
     where
@@ -289,11 +308,14 @@ impl<A> Context<A> {
     /// The child of this name, if there is one and it is a `B`.
     ///
     /// ```
-    /// # use volary_core::{Actor, ActorRef, Context};
-    /// # struct Boss; impl Actor for Boss {} struct Worker; impl Actor for Worker {}
-    /// # fn f(ctx: &Context<Boss>) {
-    /// let worker: Option<ActorRef<Worker>> = ctx.child("worker");
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// let savings: Option<ActorRef<Account>> = ctx.child("savings");
+    /// assert!(savings.is_none());
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn child<B: Actor>(&self, name: &str) -> Option<ActorRef<B>> {

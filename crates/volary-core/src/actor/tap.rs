@@ -113,10 +113,11 @@ pub enum Origin {
 /// A message on its way to its handler, as a [`Tap`] sees it.
 ///
 /// ```
-/// # use volary_core::Input;
-/// fn show(input: &Input<'_>) -> String {
-///     format!("{} of {} bytes at {:?}", input.type_name(), input.size(), input.at())
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/tap.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { tapped(|input| {
+/// println!("{} of {} bytes at {:?}", input.type_name(), input.size(), input.at());
+/// # }).await }
 /// ```
 pub struct Input<'a> {
     pub(crate) message: Option<&'a dyn Any>,
@@ -131,11 +132,12 @@ impl<'a> Input<'a> {
     /// The message itself; `None` for the answer to a request, which only its continuation can take.
     ///
     /// ```
-    /// # use volary_core::Input;
-    /// # struct Deposit { cents: i64 }
-    /// fn cents(input: &Input<'_>) -> Option<i64> {
-    ///     Some(input.message()?.downcast_ref::<Deposit>()?.cents)
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/tap.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { tapped(|input| {
+    /// let message = input.message().expect("it is shown");
+    /// assert_eq!(message.downcast_ref(), Some(&Deposit(5)));
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn message(&self) -> Option<&'a dyn Any> {
@@ -145,7 +147,11 @@ impl<'a> Input<'a> {
     /// The type of the message.
     ///
     /// ```
-    /// # fn f(input: &volary_core::Input<'_>) { println!("{}", input.type_name()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/tap.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { tapped(|input| {
+    /// assert!(input.type_name().ends_with("Deposit"));
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn type_name(&self) -> &'static str {
@@ -155,7 +161,11 @@ impl<'a> Input<'a> {
     /// How many bytes the message takes, without what it points to.
     ///
     /// ```
-    /// # fn f(input: &volary_core::Input<'_>) { println!("{} bytes", input.size()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/tap.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { tapped(|input| {
+    /// assert_eq!(input.size(), size_of::<Deposit>());
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn size(&self) -> usize {
@@ -165,7 +175,11 @@ impl<'a> Input<'a> {
     /// Who sent it; `None` from outside of any actor.
     ///
     /// ```
-    /// # fn f(input: &volary_core::Input<'_>) -> bool { input.sender().is_some() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/tap.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { tapped(|input| {
+    /// assert_eq!(input.sender(), None, "whoever asks is no actor");
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn sender(&self) -> Option<ActorId> {
@@ -175,8 +189,11 @@ impl<'a> Input<'a> {
     /// Where it comes from.
     ///
     /// ```
-    /// # use volary_core::{Input, Origin};
-    /// # fn f(input: &Input<'_>) -> bool { input.origin() == Origin::Sent }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/tap.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { tapped(|input| {
+    /// assert_eq!(input.origin(), Origin::Sent);
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn origin(&self) -> Origin {
@@ -186,7 +203,11 @@ impl<'a> Input<'a> {
     /// When it is handled, by the system's monotonic clock.
     ///
     /// ```
-    /// # fn f(input: &volary_core::Input<'_>) { println!("{:?}", input.at()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/tap.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { tapped(|input| {
+    /// assert!(input.at() > Moment::ZERO);
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn at(&self) -> Moment {
@@ -196,7 +217,11 @@ impl<'a> Input<'a> {
     /// When it is handled, by the system's calendar clock.
     ///
     /// ```
-    /// # fn f(input: &volary_core::Input<'_>) { println!("{:?}", input.wall_clock()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/tap.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { tapped(|input| {
+    /// assert!(input.wall_clock() > std::time::UNIX_EPOCH);
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn wall_clock(&self) -> SystemTime {

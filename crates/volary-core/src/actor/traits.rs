@@ -19,6 +19,7 @@ use crate::reference::ReplyTo;
 ///
 /// ```
 /// use volary_core::{Actor, Context, Fault};
+/// # use volary_core::ActorSystem;
 ///
 /// struct Session { log: Vec<&'static str> }
 ///
@@ -28,6 +29,11 @@ use crate::reference::ReplyTo;
 ///         Ok(())
 ///     }
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let system = ActorSystem::builder("doc").start().await?;
+/// let session = system.spawn(|| Session { log: Vec::new() }).await?; // it has started
+/// # assert!(session.status().running);
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub trait Actor: Sized + Send + 'static {
     /// Runs before the first message. An error fails the start, which is retried as configured.
@@ -54,6 +60,7 @@ pub trait Actor: Sized + Send + 'static {
     /// ```
     /// use std::convert::Infallible;
     /// use volary_core::{Actor, Context, Failure, Message, MessageList, SyncHandler};
+    /// # use volary_core::ActorSystem;
     ///
     /// struct Lamp;
     /// struct Toggle;
@@ -64,6 +71,11 @@ pub trait Actor: Sized + Send + 'static {
     /// impl SyncHandler<Toggle> for Lamp {
     ///     fn handle(&mut self, _: Toggle, _: &mut Context<Self>) -> Result<(), Failure> { Ok(()) }
     /// }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let system = ActorSystem::builder("doc").start().await?;
+    /// system.spawn(|| Lamp).named("lamp").await?;
+    /// assert!(system.recipient::<Toggle>("/user/lamp").is_some());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     fn messages(list: &mut crate::cell::MessageList<Self>) {
         let _ = list;
@@ -78,6 +90,7 @@ pub trait Actor: Sized + Send + 'static {
 /// ```
 /// use std::convert::Infallible;
 /// use volary_core::{Actor, Context, Failure, Handler, Message};
+/// # use volary_core::ActorSystem;
 ///
 /// struct Echo;
 /// impl Actor for Echo {}
@@ -90,6 +103,11 @@ pub trait Actor: Sized + Send + 'static {
 ///         Ok(say.0)
 ///     }
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let system = ActorSystem::builder("doc").start().await?;
+/// # let echo = system.spawn(|| Echo).await?;
+/// assert_eq!(echo.ask(Say("hello".to_owned())).await?, "hello");
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not handle the message `{M}`",
@@ -120,6 +138,7 @@ pub trait Handler<M: Message>: Actor {
 /// ```
 /// use std::convert::Infallible;
 /// use volary_core::{Actor, Context, Failure, Message, SyncHandler};
+/// # use volary_core::ActorSystem;
 ///
 /// struct Counter(u64);
 /// impl Actor for Counter {}
@@ -133,6 +152,11 @@ pub trait Handler<M: Message>: Actor {
 ///         Ok(self.0)
 ///     }
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let system = ActorSystem::builder("doc").start().await?;
+/// # let counter = system.spawn(|| Counter(0)).await?;
+/// assert_eq!(counter.ask(Add(3)).await?, 3);
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub trait SyncHandler<M: Message>: Actor {
     /// Handles one message and answers it.
@@ -163,6 +187,7 @@ impl<A: SyncHandler<M>, M: Message> Handler<M> for A {
 /// ```
 /// use std::convert::Infallible;
 /// use volary_core::{Actor, Context, Fault, Message, ReplyTo, Respond};
+/// # use volary_core::ActorSystem;
 ///
 /// struct Gate { waiting: Vec<ReplyTo<()>> }
 /// impl Actor for Gate {}
@@ -172,10 +197,19 @@ impl<A: SyncHandler<M>, M: Message> Handler<M> for A {
 ///
 /// impl Respond<Pass> for Gate {
 ///     async fn respond(&mut self, _: Pass, reply: ReplyTo<()>, _: &mut Context<Self>) -> Result<(), Fault> {
-///         self.waiting.push(reply); // answered when the gate opens
+///         self.waiting.push(reply); // answered when two are there
+///         if self.waiting.len() == 2 {
+///             self.waiting.drain(..).for_each(|reply| reply.send(()));
+///         }
 ///         Ok(())
 ///     }
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let system = ActorSystem::builder("doc").start().await?;
+/// # let gate = system.spawn(|| Gate { waiting: Vec::new() }).await?;
+/// let answers = gate.ask_all([Pass, Pass]).await;
+/// assert!(answers.iter().all(|answer| answer.is_ok()));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not handle the message `{M}`",

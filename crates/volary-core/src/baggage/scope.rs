@@ -11,12 +11,13 @@ impl Baggage {
     /// What came with the message that is being handled here, or what the innermost scope says.
     ///
     /// ```
-    /// # use volary_core::{Actor, Baggage, Context};
-    /// # fn in_a_handler<A: Actor>(ctx: &mut Context<A>) {
-    /// if let Some(trace) = Baggage::current().trace() {
-    ///     println!("part of {trace}");
-    /// }
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// assert!(Baggage::current().trace().is_none(), "nobody sent one along");
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn current() -> Self {
         Host::with(|host| host.baggage().cloned()).flatten().unwrap_or_default()
@@ -30,11 +31,12 @@ impl Baggage {
     /// Calls `f`; whatever it sends carries this.
     ///
     /// ```
-    /// # use volary_core::{Accepts, ActorRef, Baggage, Message};
-    /// fn tell_for<T: Accepts<M>, M: Message>(user: &str, who: &ActorRef<T>, message: M) {
-    ///     let baggage = Baggage::new().with_header("user", user).unwrap();
-    ///     let _ = baggage.in_scope(|| who.tell(message));
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let baggage = Baggage::new().with_header("user", "ada")?;
+    /// baggage.in_scope(|| alice.tell(Deposit(5)))?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn in_scope<R>(&self, f: impl FnOnce() -> R) -> R {
         Host::with_baggage(self, f)
@@ -43,11 +45,13 @@ impl Baggage {
     /// A future that carries this wherever it sends something.
     ///
     /// ```
-    /// # use volary_core::{Accepts, ActorRef, AskError, Baggage, Message};
-    /// # async fn f<T: Accepts<M>, M: Message>(who: &ActorRef<T>, message: M) {
-    /// let baggage = Baggage::new().with_header("user", "ada").unwrap();
-    /// let answer = baggage.around(async { who.ask(message).await }).await;
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let baggage = Baggage::new().with_header("user", "ada")?;
+    /// let answer = baggage.around(async { alice.ask(Deposit(5)).await }).await;
+    /// assert_eq!(answer?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn around<F: Future>(self, future: F) -> WithBaggage<F> {
         WithBaggage {

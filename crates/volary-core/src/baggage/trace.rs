@@ -59,7 +59,12 @@ impl TraceContext {
     /// Which trace.
     ///
     /// ```
-    /// # fn f(trace: volary_core::TraceContext) { println!("{:032x}", trace.trace_id()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let trace: TraceContext = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".parse().expect("a trace");
+    /// assert_eq!(format!("{:032x}", trace.trace_id()), "0af7651916cd43dd8448eb211c80319c");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn trace_id(&self) -> NonZeroU128 {
@@ -69,7 +74,12 @@ impl TraceContext {
     /// The span that sent the request.
     ///
     /// ```
-    /// # fn f(trace: volary_core::TraceContext) { println!("{:016x}", trace.span_id()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let trace: TraceContext = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".parse().expect("a trace");
+    /// assert_eq!(format!("{:016x}", trace.span_id()), "b7ad6b7169203331");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn span_id(&self) -> NonZeroU64 {
@@ -79,7 +89,12 @@ impl TraceContext {
     /// Whether it is to be recorded.
     ///
     /// ```
-    /// # fn f(trace: volary_core::TraceContext) -> bool { trace.is_sampled() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let trace: TraceContext = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".parse().expect("a trace");
+    /// assert!(trace.is_sampled());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn is_sampled(&self) -> bool {

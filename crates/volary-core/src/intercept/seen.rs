@@ -115,13 +115,12 @@ impl<'a> Departing<'a> {
     /// Sets a header that travels along.
     ///
     /// ```
-    /// # use volary_core::{Departing, Verdict};
-    /// fn sign(message: &mut Departing<'_>) -> Verdict {
-    ///     match message.set_header("signature", "…") {
-    ///         Ok(()) => Verdict::Pass,
-    ///         Err(_) => Verdict::Refuse("no room for the signature"),
-    ///     }
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/layer.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { departing(|message| {
+    /// assert!(message.set_header("signature", "…").is_ok());
+    /// assert!(message.baggage().header("signature").is_some());
+    /// # }).await }
     /// ```
     ///
     /// # Errors
@@ -391,8 +390,11 @@ impl<'a> Handled<'a> {
     /// How it ended.
     ///
     /// ```
-    /// # use volary_core::{Handled, Outcome};
-    /// # fn f(handled: &Handled<'_>) -> bool { matches!(handled.outcome(), Outcome::Completed) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/layer.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { handled(|handled| {
+    /// assert!(matches!(handled.outcome(), Outcome::Completed));
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn outcome(&self) -> Outcome<'a> {

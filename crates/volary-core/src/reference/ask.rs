@@ -76,11 +76,12 @@ impl<'a, M: Message> Ask<'a, M> {
     /// what is left of the request that the asking handler serves.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::{ActorRef, Accepts, Message};
-    /// # async fn ask<T: Accepts<M>, M: Message>(who: ActorRef<T>, message: M) {
-    /// let answer = who.ask(message).timeout(Duration::from_millis(200)).await;
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let answer = alice.ask(Deposit(5)).timeout(Duration::from_secs(2)).await;
+    /// assert_eq!(answer?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -171,13 +172,14 @@ enum State {
 /// Named, not boxed, so an ask allocates nothing.
 ///
 /// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
 /// # use std::future::IntoFuture;
-/// use volary_core::{Accepts, ActorRef, AskFuture, Message};
-///
-/// /// The message is in the mailbox when this returns, before anybody waits for the answer.
-/// fn asked<T: Accepts<M>, M: Message>(who: &ActorRef<T>, message: M) -> AskFuture<'_, M> {
-///     who.ask(message).into_future()
-/// }
+/// // The message is in the mailbox now, before anybody waits for the answer.
+/// let asked: AskFuture<'_, Deposit> = alice.ask(Deposit(5)).into_future();
+/// assert_eq!(asked.await?, 5);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct AskFuture<'a, M: Message>(Asking<&'a CellRef, M>);

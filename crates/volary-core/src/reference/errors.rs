@@ -345,12 +345,12 @@ impl<M> std::error::Error for TellAllError<M> {}
 /// A `spawn` that did not lead to a running actor. Nothing is left behind.
 ///
 /// ```
-/// # use volary_core::SpawnError;
-/// # fn show(error: SpawnError) {
-/// if let SpawnError::Duplicate { path } = error {
-///     println!("there is a {path} already");
-/// }
-/// # }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let twice = system.spawn(Account::default).named("alice").await;
+/// assert!(matches!(twice, Err(SpawnError::Duplicate { .. })));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -20,11 +20,12 @@ use crate::time::{Moment, TimerId};
 /// Cancel safe: dropped before it is ready, the message was not sent and goes with it.
 ///
 /// ```
-/// # use volary_core::{Accepts, ActorRef, Message, SendError};
-/// # async fn f<T: Accepts<M>, M: Message>(who: &ActorRef<T>, message: M) -> Result<(), SendError<M>> {
-/// let sending = who.send(message);
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let sending = alice.send(Deposit(5));
 /// sending.await?; // when there is room
-/// # Ok(()) }
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct SendFuture<'a, M: Message> {
@@ -58,11 +59,12 @@ impl<'a, M: Message> SendFuture<'a, M> {
     /// left of the request that the sending handler serves.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::{Accepts, ActorRef, Message};
-    /// # async fn f<T: Accepts<M>, M: Message>(who: &ActorRef<T>, message: M) {
-    /// let sent = who.send(message).timeout(Duration::from_millis(50)).await;
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let sent = alice.send(Deposit(5)).timeout(Duration::from_millis(50)).await;
+    /// assert!(sent.is_ok());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);

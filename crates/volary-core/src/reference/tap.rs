@@ -14,12 +14,20 @@ use crate::tree::Path;
 /// Why a [`Tap`] was not put on.
 ///
 /// ```
-/// # use volary_core::{Actor, ActorRef, Tap, TapError};
-/// # fn f<A: Actor>(who: &ActorRef<A>, tap: std::sync::Arc<dyn Tap>) {
-/// if let Err(TapError::Taken { path }) = who.tap(tap) {
-///     println!("somebody looks at {path} already");
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// struct Names;
+/// impl Tap for Names {
+///     fn input(&self, input: &Input<'_>) -> Passage {
+///         println!("{}", input.type_name());
+///         Passage::Handle
+///     }
 /// }
-/// # }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let tapped = alice.tap(Arc::new(Names))?;
+/// let again = alice.tap(Arc::new(Names));
+/// assert!(matches!(again, Err(TapError::Taken { .. })));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -43,12 +51,20 @@ impl<T: Target> ActorRef<T> {
     /// The tap stays on through restarts, until the [`Tapped`] is dropped.
     ///
     /// ```
-    /// # use std::sync::Arc;
-    /// # use volary_core::{ActorRef, Tap, TapError, Target};
-    /// # fn f<T: Target>(lamp: &ActorRef<T>, names: Arc<dyn Tap>) -> Result<(), TapError> {
-    /// let tapped = lamp.tap(names)?;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// struct Names;
+    /// impl Tap for Names {
+    ///     fn input(&self, input: &Input<'_>) -> Passage {
+    ///         println!("{}", input.type_name());
+    ///         Passage::Handle
+    ///     }
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let tapped = alice.tap(Arc::new(Names))?;
+    /// alice.ask(Deposit(5)).await?;
     /// drop(tapped); // nobody looks any more
-    /// # Ok(()) }
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -68,12 +84,20 @@ impl<T: Target> ActorRef<T> {
 /// A [`Tap`] that is on; dropping this takes it off. A look that is under way on another thread goes on to its end.
 ///
 /// ```
-/// # use volary_core::{Actor, ActorRef, Tap, TapError};
-/// # fn f<A: Actor>(who: &ActorRef<A>, tap: std::sync::Arc<dyn Tap>) -> Result<(), TapError> {
-/// let tapped = who.tap(tap)?;
-/// // … what is to be seen …
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// struct Names;
+/// impl Tap for Names {
+///     fn input(&self, input: &Input<'_>) -> Passage {
+///         println!("{}", input.type_name());
+///         Passage::Handle
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let tapped = alice.tap(Arc::new(Names))?;
 /// drop(tapped);
-/// # Ok(()) }
+/// assert!(alice.tap(Arc::new(Names)).is_ok(), "there is room for the next");
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "dropping it takes the tap off"]
 pub struct Tapped(CellRef);

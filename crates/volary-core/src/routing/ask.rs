@@ -20,12 +20,14 @@ use crate::reference::{Accepts, ActorId, ActorRef, AskError, KeptAsk, Target, se
 /// Cancel safe: dropped, it cancels every ask that was made for it.
 ///
 /// ```
-/// # use std::time::Duration;
-/// # use volary_core::*;
-/// # use volary_core::routing::{Answers, Router};
-/// # async fn f<T: Accepts<M>, S: Answers<M>, M: Message>(router: &Router<T, S>, message: M) {
-/// let answer = router.ask(message).timeout(Duration::from_millis(200)).await;
-/// # }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # use volary_core::routing::{Pool, RoundRobin};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).await?;
+/// let answer = accounts.ask(Deposit(5)).timeout(Duration::from_secs(2)).await;
+/// assert_eq!(answer?, 5);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "an ask is sent when it is awaited"]
 pub struct RouterAsk<'a, T: Target, S: Routing, M: Message> {
@@ -40,12 +42,14 @@ impl<T: Target, S: Routing, M: Message> RouterAsk<'_, T, S, M> {
     /// request that the asking handler serves.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{Answers, Router};
-    /// # async fn f<T: Accepts<M>, S: Answers<M>, M: Message>(router: &Router<T, S>, message: M) {
-    /// let answer = router.ask(message).timeout(Duration::from_secs(1)).await;
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::{Pool, RoundRobin};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).await?;
+    /// let answer = accounts.ask(Deposit(5)).timeout(Duration::from_secs(2)).await;
+    /// assert_eq!(answer?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -115,13 +119,15 @@ impl<T: Target, S: Routing, M: Message> fmt::Debug for RouterAsk<'_, T, S, M> {
 /// An ask through a router under way. Dropping it cancels it.
 ///
 /// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # use volary_core::routing::{Pool, RoundRobin, RouterAskFuture};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
 /// # use std::future::IntoFuture;
-/// # use volary_core::{Accepts, Message};
-/// use volary_core::routing::{Answers, Router, RouterAskFuture};
-///
-/// fn asked<T: Accepts<M>, S: Answers<M>, M: Message>(router: &Router<T, S>, message: M) -> RouterAskFuture<M> {
-///     router.ask(message).into_future()
-/// }
+/// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).await?;
+/// let asked: RouterAskFuture<Deposit> = accounts.ask(Deposit(5)).into_future();
+/// assert_eq!(asked.await?, 5);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct RouterAskFuture<M: Message>(State<M>);
@@ -160,13 +166,15 @@ impl<M: Message> fmt::Debug for RouterAskFuture<M> {
 /// Cancel safe: dropped, it cancels every ask.
 ///
 /// ```
-/// # use volary_core::*;
-/// # use volary_core::routing::{FanOut, Router};
-/// # async fn f<T: Accepts<M>, M: Message + Clone>(router: &Router<T, FanOut>, message: M) {
-/// for (who, answer) in router.ask_each(message).await {
-///     println!("{who}: {}", answer.is_ok());
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # use volary_core::routing::{FanOut, Pool};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let accounts = system.router(FanOut, Pool::of(2, Account::default)).await?;
+/// for (_who, answer) in accounts.ask_each(Deposit(5)).await {
+///     assert_eq!(answer?, 5);
 /// }
-/// # }
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct AskEach<M: Message> {

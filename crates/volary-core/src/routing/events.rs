@@ -53,9 +53,15 @@ impl Message for RouteeLost {
 /// A router has another number of routees, by its own measure or because it was told to.
 ///
 /// ```
-/// # fn f(system: &volary_core::ActorSystem) {
-/// let sizes = system.events().subscribe::<volary_core::routing::RouterResized>();
-/// # }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # use volary_core::routing::{Pool, RoundRobin, RouterResized};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).await?;
+/// let sizes = system.events().subscribe::<RouterResized>();
+/// accounts.resize(4).await?;
+/// println!("{:?}", sizes.next().await?);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

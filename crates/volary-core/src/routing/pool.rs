@@ -37,13 +37,14 @@ pub enum FailedRoutee {
 /// What a router does when its last routee is gone.
 ///
 /// ```
-/// # use volary_core::*;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
 /// # use volary_core::routing::{FailedRoutee, Pool, RoundRobin, WhenEmpty};
-/// # struct Worker; impl Actor for Worker {}
-/// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
-/// let pool = Pool::of(4, || Worker).on_failure(FailedRoutee::Drop);
-/// let workers = system.router(RoundRobin, pool).when_empty(WhenEmpty::Stop).await?;
-/// # Ok(()) }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let pool = Pool::of(4, Account::default).on_failure(FailedRoutee::Drop);
+/// let accounts = system.router(RoundRobin, pool).when_empty(WhenEmpty::Stop).await?;
+/// assert_eq!(accounts.size(), 4);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -242,12 +243,15 @@ impl<T: Target> fmt::Debug for Routees<T> {
 /// follows as they join and leave.
 ///
 /// ```
-/// # use volary_core::*;
-/// # use volary_core::routing::RoundRobin;
-/// # async fn f<A: Actor>(system: ActorSystem, one: ActorRef<A>, two: ActorRef<A>) -> Result<(), SpawnError> {
-/// let both = system.router(RoundRobin, vec![one, two]).await?;
-/// let workers = system.router(RoundRobin, &system.groups().of::<A>("workers")).await?;
-/// # Ok(()) }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # use volary_core::routing::{RoundRobin};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// # let bob = system.spawn(Account::default).await?;
+/// let both = system.router(RoundRobin, vec![alice, bob]).await?;
+/// let accounts = system.router(RoundRobin, &system.groups().of::<Account>("accounts")).await?;
+/// assert_eq!((both.size(), accounts.size()), (2, 0));
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub trait Source {
     /// What the routees are typed by.

@@ -221,11 +221,14 @@ impl<T: Target> Table<T> {
 /// What a router does with a routee at the moment.
 ///
 /// ```
-/// # use volary_core::routing::Routee;
-/// # use volary_core::routing::RouteeState;
-/// fn active(routees: &[Routee]) -> usize {
-///     routees.iter().filter(|routee| routee.state == RouteeState::Active).count()
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # use volary_core::routing::{Pool, RoundRobin, RouteeState};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).await?;
+/// let active = accounts.routees().into_iter().filter(|routee| routee.state == RouteeState::Active);
+/// assert_eq!(active.count(), 2);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -243,11 +246,15 @@ pub enum RouteeState {
 /// A routee as [`Router::routees`](super::Router::routees) lists it.
 ///
 /// ```
-/// # fn f(routees: Vec<volary_core::routing::Routee>) {
-/// for routee in routees {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # use volary_core::routing::{Pool, RoundRobin};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).await?;
+/// for routee in accounts.routees() {
 ///     println!("{}: {:?}, {} waiting", routee.path, routee.state, routee.waiting);
 /// }
-/// # }
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -128,11 +128,13 @@ pub enum StopProblem {
 /// What went wrong while stopping. The system is down nevertheless, as far as it can be.
 ///
 /// ```
-/// # async fn f(system: volary_core::ActorSystem) {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
 /// if let Err(error) = system.stop().await {
 ///     eprintln!("{error}");
 /// }
-/// # }
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StopError(pub(super) Vec<StopProblem>);

@@ -8,9 +8,13 @@ use thiserror::Error;
 /// The topic carries messages of another type. Use that type, or another name.
 ///
 /// ```
-/// # fn f(error: volary_core::TopicTypeError) {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// system.topics().subscribe::<Deposit>("gifts", &alice)?;
+/// let error: TopicTypeError = system.topics().listen::<String>("gifts").unwrap_err();
 /// println!("{} carries {}, not {}", error.topic, error.carries, error.given);
-/// # }
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("the topic `{topic}` carries {carries}, not {given}")]
@@ -27,11 +31,13 @@ pub struct TopicTypeError {
 /// A message that was not published. It comes back.
 ///
 /// ```
-/// # use volary_core::PublishError;
-/// # fn f(error: PublishError<String>) {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// system.topics().subscribe::<Deposit>("gifts", &alice)?;
+/// let error: PublishError<String> = system.topics().publish("gifts", "a pony".to_owned()).unwrap_err();
 /// println!("{error}");
-/// let message = error.into_message();
-/// # }
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[non_exhaustive]
 pub enum PublishError<M> {
@@ -43,10 +49,13 @@ impl<M> PublishError<M> {
     /// The message.
     ///
     /// ```
-    /// # use volary_core::PublishError;
-    /// # fn f(error: PublishError<String>) -> String {
-    /// error.into_message()
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// system.topics().subscribe::<Deposit>("gifts", &alice)?;
+    /// let error = system.topics().publish("gifts", "a pony".to_owned()).unwrap_err();
+    /// assert_eq!(error.into_message(), "a pony");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn into_message(self) -> M {
         let PublishError::OtherType(_, message) = self;

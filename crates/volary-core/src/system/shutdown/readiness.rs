@@ -80,10 +80,13 @@ impl ActorSystem {
     /// The same to be kept, asked and waited for.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
     /// let readiness = system.readiness();
     /// let answer = move || if readiness.is_ready() { 200 } else { 503 };
-    /// # answer(); }
+    /// assert_eq!(answer(), 200);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn readiness(&self) -> Readiness {
@@ -113,7 +116,11 @@ impl Readiness {
     /// Whether the system wants work from outside.
     ///
     /// ```
-    /// # fn f(readiness: &volary_core::Readiness) -> bool { readiness.is_ready() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert!(system.readiness().is_ready());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn is_ready(&self) -> bool {
@@ -123,10 +130,14 @@ impl Readiness {
     /// Waits until the system is not ready any more. Cancel safe.
     ///
     /// ```
-    /// # async fn f(readiness: &volary_core::Readiness) {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let readiness = system.readiness();
+    /// system.stop().await?;
     /// readiness.lost().await;
     /// println!("going down");
-    /// # }
+    /// # Ok(()) }
     /// ```
     pub fn lost(&self) -> Unready {
         Unready {
@@ -145,11 +156,13 @@ impl fmt::Debug for Readiness {
 /// Waits until a system is not ready any more; see [`Readiness::lost`].
 ///
 /// ```
-/// use volary_core::{Readiness, Unready};
-///
-/// fn time_to_leave(readiness: &Readiness) -> Unready {
-///     readiness.lost()
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let time_to_leave: Unready = system.readiness().lost();
+/// system.stop().await?;
+/// time_to_leave.await;
+/// # Ok(()) }
 /// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct Unready {
