@@ -22,6 +22,8 @@ const MANY: u64 = 11_000;
 const TOLERANCE_PERCENT: f64 = 5.0;
 /// How often a case that seems to cost too much is counted.
 const ATTEMPTS: usize = 3;
+/// The compiler that the baseline was counted with. Another one makes other instructions of the same source.
+const COUNTED_WITH: &str = env!("CARGO_PKG_RUST_VERSION");
 
 /// Instructions per operation, by case.
 type Costs = BTreeMap<String, f64>;
@@ -31,6 +33,11 @@ pub(crate) fn run(mut args: Args) -> Outcome {
     let wanted = args.positional()?;
     if !Invocation::new("valgrind").arg("--version").succeeds() {
         eprintln!("skipped: instructions: valgrind is not installed");
+        return Ok(());
+    }
+    let compiler = Invocation::new("rustc").arg("--version").output()?;
+    if !write && !is_of(&compiler, COUNTED_WITH) {
+        eprintln!("skipped: instructions: the baseline was counted with Rust {COUNTED_WITH}, and this is {compiler}");
         return Ok(());
     }
     Invocation::cargo(["build", "--release", "-p", "volary", "--example", "instructions"]).run("build")?;
@@ -54,6 +61,15 @@ pub(crate) fn run(mut args: Args) -> Outcome {
         return write_baseline(&path, &baseline);
     }
     report(&costs, &baseline)
+}
+
+/// Whether this is what a compiler of that version says of itself.
+fn is_of(compiler: &str, version: &str) -> bool {
+    compiler
+        .split_whitespace()
+        .nth(1)
+        .and_then(|it| it.strip_prefix(version))
+        .is_some_and(|rest| rest.starts_with('.'))
 }
 
 fn selected(listed: &str, wanted: &[String]) -> Result<Vec<String>, Failure> {
@@ -199,6 +215,13 @@ fn write_baseline(path: &Path, baseline: &Costs) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn other_compilers_are_not_held_against_the_baseline() {
+        assert!(is_of("rustc 1.95.0 (59807616e 2026-04-14)\n", "1.95"));
+        assert!(!is_of("rustc 1.96.1 (59807616e 2026-06-14)", "1.95"));
+        assert!(!is_of("rustc 1.950.0", "1.95") && !is_of("", "1.95"));
+    }
 
     fn costs(cases: &[(&str, f64)]) -> Costs {
         cases.iter().map(|(case, cost)| ((*case).to_owned(), *cost)).collect()

@@ -126,6 +126,16 @@ impl Drop for Payload {
     }
 }
 
+impl PeerOutlet {
+    /// How much a peer takes is for it to say, so this is said once: nobody else is to decide how much is logged here.
+    #[cold]
+    fn say_unsendable(&self, message: &'static str, why: Undeliverable) {
+        if let Some(peer) = self.peer.upgrade() {
+            peer.shared.report_unsendable(&peer.node, message, &self.address, why);
+        }
+    }
+}
+
 impl Outlet for PeerOutlet {
     fn send(&self, parcel: &mut Parcel<'_>) -> Result<(), Undeliverable> {
         let way = &*self.way;
@@ -151,7 +161,7 @@ impl Outlet for PeerOutlet {
         let payload = Resolving::within(&language.resolver, || Payload::of(parcel, entry))?;
         let shipped = self.ship(parcel, &shipment, payload.bytes());
         if let Err(why @ (Undeliverable::TooLarge { .. } | Undeliverable::NoContext)) = shipped {
-            tracing::error!(message = parcel.type_name(), to = %self.address, %why, "a message cannot be sent");
+            self.say_unsendable(parcel.type_name(), why);
         }
         let (wake, connected) = shipped?;
         if wake {

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::*};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, UNIX_EPOCH};
 
-use parking_lot::{Mutex, ReentrantMutex};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use volary_core::foreign::{Abroad, StandIn};
 use volary_core::{ActorSystem, Address, AnyRef};
@@ -53,9 +53,9 @@ pub(crate) struct Shared {
     links: Mutex<BTreeMap<String, Arc<Link>>>,
     /// Peers that are being dialled just now.
     dialling: Mutex<BTreeSet<String>>,
-    /// Held while a connection takes the place of another. What is published meanwhile may lead to code of the user, which may
-    /// name a node that nobody knows, for which room is made under it.
-    adopting: ReentrantMutex<()>,
+    /// Held while a connection takes the place of another. What is published meanwhile leads to code of the user, which may name
+    /// nodes: whatever can come of that does without this lock.
+    adopting: Mutex<()>,
     pub(crate) spawnables: Spawnables,
     pub(crate) waiting: Waiting,
     /// Room that messages of all peers take which wait in mailboxes here.
@@ -114,7 +114,7 @@ impl Shared {
             forgotten: Mutex::default(),
             links: Mutex::default(),
             dialling: Mutex::default(),
-            adopting: ReentrantMutex::default(),
+            adopting: Mutex::default(),
             spawnables: with.spawnables,
             waiting: Waiting::default(),
             inbound: Arc::default(),
@@ -206,15 +206,26 @@ impl Shared {
             self.let_go(idle.iter().map(|(_, peer)| peer));
             idle
         };
-        for (node, peer) in idle {
-            let _turn = self.adopting.lock();
-            let link = self.links.lock().remove(&node);
-            if let Some(link) = link {
+        for (_, peer) in idle {
+            // First: a connection that is taken just now is among the others when these are looked at, or its peer is seen to be
+            // closed after that.
+            peer.close();
+            if let Some(link) = self.take_link_of(&peer) {
                 link.close("it is forgotten");
             }
-            peer.close();
         }
         self.peers.lock().len() < most
+    }
+
+    /// Takes out the connection of this peer; not that of another one with the same name.
+    fn take_link_of(&self, peer: &Arc<Peer>) -> Option<Arc<Link>> {
+        let mut links = self.links.lock();
+        let is_its_own = |link: &Arc<Link>| Arc::ptr_eq(&link.peer, peer);
+        links
+            .get(&peer.node)
+            .is_some_and(is_its_own)
+            .then(|| links.remove(&peer.node))
+            .flatten()
     }
 
     /// These are peers no more. Under the lock of `peers`.
@@ -300,15 +311,19 @@ impl Shared {
         if let Some(before) = before {
             before.close("there is a new one");
         }
-        let link = Link::start(peer, greeting, rights);
         if peer.is_closed() {
-            // Whoever heard of the one before has named another node, and there was room for that in its place.
-            return link.close("it is forgotten");
+            return; // whoever heard of that has named another node, which had room in the place of this one
         }
+        let link = Link::start(peer, greeting, rights);
         self.links.lock().insert(peer.node.clone(), link);
         self.publish(PeerEvent::Connected {
             node: peer.node.clone(),
         });
+        if peer.is_closed()
+            && let Some(link) = self.take_link_of(peer)
+        {
+            return link.close("it is forgotten"); // by others, before they could see it
+        }
         peer.look.notify_one();
     }
 

@@ -10,7 +10,7 @@ use super::pool::Pool;
 use super::ring::Ready;
 
 /// How many are kept back at most. With these a worker has something to do for a while.
-const MOST: usize = 64;
+const MOST: usize = 32;
 
 /// Those of one thread.
 pub(crate) struct Gathered {
@@ -33,12 +33,28 @@ impl Gathered {
         if !ptr::eq(self.pool.get(), Arc::as_ptr(pool)) {
             return false;
         }
-        let mut gathered = self.ready.borrow_mut();
-        gathered.push(ready);
-        if gathered.len() == MOST {
-            pool.schedule_all(&mut gathered);
+        let count = {
+            let mut gathered = self.ready.borrow_mut();
+            gathered.push(ready);
+            gathered.len()
+        };
+        if count == MOST {
+            self.let_go(pool);
         }
         true
+    }
+
+    /// Queues them. Whoever is woken for that may be anybody's code, so the list is not held meanwhile.
+    fn let_go(&self, pool: &Pool) {
+        let mut gathered = std::mem::take(&mut *self.ready.borrow_mut());
+        if gathered.is_empty() {
+            return;
+        }
+        pool.schedule_all(&mut gathered);
+        let mut list = self.ready.borrow_mut();
+        if list.capacity() == 0 {
+            *list = gathered; // empty, and as good as a new one
+        }
     }
 
     /// Calls `deliver`; actors of the pool that it makes ready are queued together. Within another such call it only calls.
@@ -49,10 +65,7 @@ impl Gathered {
             fn drop(&mut self) {
                 Host::with(|host| {
                     host.gathered.pool.set(ptr::null());
-                    let mut gathered = host.gathered.ready.borrow_mut();
-                    if !gathered.is_empty() {
-                        self.0.schedule_all(&mut gathered);
-                    }
+                    host.gathered.let_go(self.0);
                 });
             }
         }

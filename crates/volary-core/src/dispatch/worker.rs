@@ -164,6 +164,7 @@ impl Local {
                 // There is work where it may not search: others do, and perhaps for this very thread to be free.
                 refused += 1;
                 if refused == REFUSED {
+                    self.leave_search(); // nobody is to rely on it meanwhile
                     self.pool.yield_now(task);
                     return Poll::Pending;
                 }

@@ -24,7 +24,7 @@ use crate::operations::{forbid, heard, serve};
 use crate::peer::Inflow;
 use crate::transport_actor::InboundMessage;
 use crate::trust::Right;
-use deliver::Receiver;
+use deliver::{Receiver, Unusual};
 
 /// How many messages are handled before others have their turn.
 const BUDGET: usize = 256;
@@ -190,9 +190,7 @@ impl Inbound {
         let shared = &peer.shared;
         self.is_published = shared.system.events().has_subscribers::<InboundMessage>();
         self.is_looked_at = self.is_published || !shared.propagators.is_empty();
-        let handled = Arrival::many(&shared.system, || {
-            Resolving::within(&peer.shared.resolver, || self.handle_all())
-        });
+        let handled = Resolving::within(&peer.shared.resolver, || self.handle_all());
         self.pass_on_asked();
         if matches!(handled, Ok(Handled::Some)) {
             std::mem::forget(resting); // there is more to read
@@ -214,11 +212,16 @@ impl Inbound {
 
     /// Handles the frames that are there.
     fn handle_all(&mut self) -> Result<Handled, String> {
-        for _ in 0..BUDGET {
-            if let Some(told) = self.decoder.next_told() {
-                self.told(told)?;
+        let mut left = BUDGET;
+        while left > 0 {
+            if let Some(unusual) = self.tell_known(&mut left) {
+                self.tell_unusual(unusual)?;
                 continue;
             }
+            if left == 0 {
+                break;
+            }
+            left -= 1;
             match self.decoder.next_frame() {
                 Ok(None) => return Ok(Handled::All),
                 Ok(Some(Frame::Goodbye(goodbye))) => return Ok(Handled::Goodbye(goodbye.reason)),
@@ -227,6 +230,22 @@ impl Inbound {
             }
         }
         Ok(Handled::Some)
+    }
+
+    /// Delivers what nearly every frame is, for as long as they are and go the short way. Only there are actors queued together
+    /// that are woken by it: what is not usual leads to code of others, which may wait for one of them.
+    fn tell_known(&mut self, left: &mut usize) -> Option<Unusual> {
+        let link = self.link.clone();
+        Arrival::many(&link.peer.shared.system, || {
+            while *left > 0 {
+                let told = self.decoder.next_told()?;
+                *left -= 1;
+                if let Err(unusual) = self.tell(told) {
+                    return Some(unusual);
+                }
+            }
+            None
+        })
     }
 
     fn handle(&mut self, frame: Frame) -> Result<(), String> {

@@ -1,5 +1,7 @@
 //! What is said of peers, in the log and on the event stream: once, so that none of them can fill it.
 
+use volary_core::foreign::Undeliverable;
+
 use super::Shared;
 use crate::event::PeerEvent;
 use crate::trust::Right;
@@ -62,6 +64,13 @@ impl Shared {
         tracing::warn!(node, %right, "this node has no right to that there");
         let node = node.to_owned();
         self.publish(PeerEvent::Forbidden { node, right });
+    }
+
+    /// A message is more than a node takes. Said once for each type; senders hear it each time.
+    pub(crate) fn report_unsendable(&self, node: &str, message: &str, to: &str, why: Undeliverable) {
+        if self.is_new(node, &format!("unsendable: {message}")) {
+            tracing::error!(message, to, %why, "a message cannot be sent");
+        }
     }
 
     pub(crate) fn publish(&self, event: PeerEvent) {

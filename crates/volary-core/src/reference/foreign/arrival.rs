@@ -112,11 +112,18 @@ impl<'a> Arrival<'a> {
         Host::in_arrival(sender, deadline.unwrap_or(0), self.baggage, &receipt, send)
     }
 
-    /// Calls `deliver_all`, which delivers many: actors that are woken by that begin together, a few dozen at a time.
+    /// Calls `deliver_all`, which delivers many messages one after the other: actors that are woken by that begin together, some
+    /// dozens at a time, and at its end at the latest. Until then it must not wait for any of them.
     ///
     /// ```
-    /// # use volary_core::{ActorSystem, foreign::Arrival};
-    /// # fn f(system: &ActorSystem) { Arrival::many(system, || ()); }
+    /// # use volary_core::{ActorSystem, Message, Recipient, foreign::Arrival};
+    /// fn deliver<M: Message>(system: &ActorSystem, mail: Vec<(Recipient<M>, M)>) {
+    ///     Arrival::many(system, || {
+    ///         for (to, message) in mail {
+    ///             Arrival::new(system).deliver(|| to.tell(message).is_ok());
+    ///         }
+    ///     });
+    /// }
     /// ```
     pub fn many<R>(system: &ActorSystem, deliver_all: impl FnOnce() -> R) -> R {
         Gathered::within(system.core.default_pool(), deliver_all)

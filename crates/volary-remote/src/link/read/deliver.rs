@@ -38,14 +38,22 @@ impl Receiver {
     }
 }
 
+/// Why a message did not go the short way.
+pub(super) enum Unusual {
+    /// It is not known by heart.
+    Unknown(Told),
+    Undelivered(u64, Names, Undelivered),
+}
+
 /// Receiver, sender and type, as a frame calls them.
-type Names = (Name, Option<Name>, Name);
+pub(super) type Names = (Name, Option<Name>, Name);
 
 impl Inbound {
-    /// Delivers what nearly every frame is. What is not known by heart goes the long way.
-    pub(super) fn told(&self, told: Told) -> Result<(), String> {
+    /// Delivers a message whose way is known by heart.
+    #[inline]
+    pub(super) fn tell(&self, told: Told) -> Result<(), Unusual> {
         let Some((receiver, route, sender)) = self.by_heart(&told) else {
-            return self.deliver(told.into(), None);
+            return Err(Unusual::Unknown(told));
         };
         let peer = &*self.link.peer;
         peer.counters.one_received();
@@ -60,11 +68,20 @@ impl Inbound {
             None => Err(Undelivered::Busy),
         };
         drop(receiver);
-        self.concluded(sequence, delivering, delivered).or_else(|why| {
+        self.concluded(sequence, delivering, delivered).map_err(|why| {
             let sender = told.sender.map(Name::Id);
             let names = (Name::Id(told.receiver), sender, Name::Id(told.type_name));
-            self.undelivered(sequence, None, &names, why)
+            Unusual::Undelivered(sequence, names, why)
         })
+    }
+
+    /// Does what is left to do with a message that did not go the short way to its end.
+    #[cold]
+    pub(super) fn tell_unusual(&self, unusual: Unusual) -> Result<(), String> {
+        match unusual {
+            Unusual::Unknown(told) => self.deliver(told.into(), None),
+            Unusual::Undelivered(sequence, names, why) => self.undelivered(sequence, None, &names, why),
+        }
     }
 
     /// Receiver, way and sender of a message, if everything is as it was with the last one between the two.
@@ -344,7 +361,7 @@ impl Inbound {
     }
 }
 
-enum Undelivered {
+pub(super) enum Undelivered {
     /// The connection is closed.
     Rule(String),
     Busy,
