@@ -240,8 +240,9 @@ impl Inbound {
             while *left > 0 {
                 let told = self.decoder.next_told()?;
                 *left -= 1;
-                if let Err(unusual) = self.tell(told) {
-                    return Some(unusual);
+                let unusual = self.tell(told);
+                if unusual.is_some() {
+                    return unusual;
                 }
             }
             None

@@ -49,11 +49,11 @@ pub(super) enum Unusual {
 pub(super) type Names = (Name, Option<Name>, Name);
 
 impl Inbound {
-    /// Delivers a message whose way is known by heart.
+    /// Delivers a message whose way is known by heart; what is left to do if it is not, or ends otherwise.
     #[inline]
-    pub(super) fn tell(&self, told: Told) -> Result<(), Unusual> {
+    pub(super) fn tell(&self, told: Told) -> Option<Unusual> {
         let Some((receiver, route, sender)) = self.by_heart(&told) else {
-            return Err(Unusual::Unknown(told));
+            return Some(Unusual::Unknown(told));
         };
         let peer = &*self.link.peer;
         peer.counters.one_received();
@@ -68,11 +68,10 @@ impl Inbound {
             None => Err(Undelivered::Busy),
         };
         drop(receiver);
-        self.concluded(sequence, delivering, delivered).map_err(|why| {
-            let sender = told.sender.map(Name::Id);
-            let names = (Name::Id(told.receiver), sender, Name::Id(told.type_name));
-            Unusual::Undelivered(sequence, names, why)
-        })
+        let why = self.concluded(sequence, delivering, delivered).err()?;
+        let sender = told.sender.map(Name::Id);
+        let names = (Name::Id(told.receiver), sender, Name::Id(told.type_name));
+        Some(Unusual::Undelivered(sequence, names, why))
     }
 
     /// Does what is left to do with a message that did not go the short way to its end.
