@@ -36,6 +36,7 @@ struct Message {
 const NOTHING: Message = Message { handler: |_, _| (), sender: 0, value: 0 };
 
 /// Blocks of messages, and how many were sent.
+#[expect(clippy::vec_box, reason = "a mailbox has its blocks from the allocator, one by one")]
 struct Mailbox {
     blocks: Vec<Box<[Message; BLOCK]>>,
     sent: AtomicUsize,
