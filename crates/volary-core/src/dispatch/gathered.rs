@@ -86,25 +86,8 @@ impl Gathered {
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    use super::super::pool::PoolConfig;
     use super::*;
     use crate::cell::Header;
-    use crate::env::{Env, Steady};
-
-    /// A pool whose workers have no turn.
-    fn pool() -> Arc<Pool> {
-        let env = Steady {
-            poses_as_real: true,
-            ..Steady::new()
-        };
-        let env: Arc<dyn Env> = Arc::new(env);
-        let config = PoolConfig {
-            workers: 2,
-            budget: 1,
-            executor: None,
-        };
-        Pool::start(&env, &config)
-    }
 
     /// An address that nobody looks at.
     fn actor(number: usize) -> Ready {
@@ -123,7 +106,7 @@ mod tests {
 
     #[test]
     fn l14_actors_woken_by_one_delivery_are_queued_together_in_their_order() {
-        let pool = pool();
+        let pool = Pool::at_rest();
         pool.schedule(actor(1));
         assert_eq!(queued(&pool), [1], "nobody gathers");
         Gathered::within(&pool, || {
@@ -137,7 +120,7 @@ mod tests {
 
     #[test]
     fn l14_so_many_at_once_do_not_wait_for_the_end_of_the_delivery() {
-        let pool = pool();
+        let pool = Pool::at_rest();
         Gathered::within(&pool, || {
             (1..=MOST + 1).for_each(|number| pool.schedule(actor(number)));
             assert_eq!(queued(&pool).len(), MOST);
@@ -147,7 +130,7 @@ mod tests {
 
     #[test]
     fn s11_a_delivery_that_panics_leaves_nobody_behind() {
-        let pool = pool();
+        let pool = Pool::at_rest();
         let delivered = catch_unwind(AssertUnwindSafe(|| {
             Gathered::within(&pool, || {
                 pool.schedule(actor(1));
@@ -162,7 +145,7 @@ mod tests {
 
     #[test]
     fn l14_actors_of_another_pool_are_queued_at_once_and_with_their_own() {
-        let (one, two) = (pool(), pool());
+        let (one, two) = (Pool::at_rest(), Pool::at_rest());
         Gathered::within(&one, || {
             one.schedule(actor(1));
             Gathered::within(&two, || {

@@ -107,6 +107,22 @@ impl Pool {
         pool
     }
 
+    /// For tests: one of two workers, which have no turn.
+    #[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
+    pub(super) fn at_rest() -> Arc<Pool> {
+        let env = crate::env::Steady {
+            poses_as_real: true,
+            ..crate::env::Steady::new()
+        };
+        let env: Arc<dyn Env> = Arc::new(env);
+        let config = PoolConfig {
+            workers: 2,
+            budget: 1,
+            executor: None,
+        };
+        Pool::start(&env, &config)
+    }
+
     fn host(&self, task: BoxTask) {
         match &self.executor {
             None => self.env.spawn_worker(task),

@@ -400,26 +400,13 @@ mod tests {
 
     use tokio::sync::oneshot;
 
-    use super::super::pool::PoolConfig;
     use super::*;
     use crate::cell::Header;
-    use crate::env::Steady;
     use crate::*;
 
     #[test]
     fn l14_a_worker_that_expects_an_answer_looks_again_before_it_sleeps_and_once_only() {
-        let env = Steady {
-            poses_as_real: true,
-            ..Steady::new()
-        };
-        let env: Arc<dyn Env> = Arc::new(env);
-        let config = PoolConfig {
-            workers: 2,
-            budget: 1,
-            executor: None,
-        };
-        // Its own workers have no turn here.
-        let worker = Worker::new(Pool::start(&env, &config), 0);
+        let worker = Worker::new(Pool::at_rest(), 0);
         let local = &worker.local;
         // Stands in its own last-in slot, where no search leads but that for an answer, as if it had come during the search.
         // An address that nobody looks at.
@@ -450,17 +437,7 @@ mod tests {
     /// sees them: if it took one and kept silent, the other would wait for the end of that one's turn.
     #[test]
     fn l14_a_worker_that_sees_work_when_it_falls_asleep_still_passes_its_search_on() {
-        let env = Steady {
-            poses_as_real: true,
-            ..Steady::new()
-        };
-        let env: Arc<dyn Env> = Arc::new(env);
-        let config = PoolConfig {
-            workers: 2,
-            budget: 1,
-            executor: None,
-        };
-        let pool = Pool::start(&env, &config);
+        let pool = Pool::at_rest();
         let other = Arc::new(Bell(false.into()));
         *pool.seats[1].waker.lock() = Some(other.clone().into());
         pool.idle.sleep(1, false);
