@@ -28,7 +28,10 @@ const CLASSES: [usize; 14] = [
     128, 192, 256, 320, 384, 448, 512, 640, 768, 1024, 1536, 2048, 4096, 8192,
 ];
 const ALIGN: usize = 16;
+/// Spare frames of a class that a thread keeps at least, and how much memory they may take beyond that: where a few hundred
+/// handlers wait for sockets or timers at any moment, as many frames come and go.
 const KEPT_PER_CLASS: usize = 32;
+const KEPT_BYTES: usize = 256 * 1024;
 
 type PollFn = unsafe fn(NonNull<FrameHead>, &mut TaskContext<'_>) -> Poll<Result<(), Fault>>;
 
@@ -86,7 +89,7 @@ impl FramePool {
     #[inline]
     fn give(&self, memory: NonNull<u8>, class: u8, exact: Layout) {
         if let Some(free) = self.free.borrow_mut().get_mut(usize::from(class))
-            && free.len() < KEPT_PER_CLASS
+            && free.len() < kept(class)
         {
             free.push(memory);
             return;
@@ -111,6 +114,11 @@ impl Drop for FramePool {
     fn drop(&mut self) {
         self.trim();
     }
+}
+
+/// How many spare frames of a class a thread keeps.
+fn kept(class: u8) -> usize {
+    (KEPT_BYTES / CLASSES[usize::from(class)]).max(KEPT_PER_CLASS)
 }
 
 /// The smallest class that fits; one past the last if none does.

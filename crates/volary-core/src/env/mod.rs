@@ -140,6 +140,12 @@ pub trait Env: Send + Sync + 'static {
         Box::pin(std::future::pending())
     }
 
+    /// Whether [`now`](Env::now) counts from the same moment as in every other environment of this process that says so. Then
+    /// one look at all asks that wait serves all systems; otherwise each of them has a timer.
+    fn shares_clock(&self) -> bool {
+        false
+    }
+
     /// The system has stopped; what was brought along for it can go.
     fn retire(&self) {}
 

@@ -82,6 +82,10 @@ impl Env for TokioEnv {
         SystemTime::now()
     }
 
+    fn shares_clock(&self) -> bool {
+        cfg!(not(any(volary_loom, volary_shuttle)))
+    }
+
     fn random(&self) -> u64 {
         splitmix(self.random.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed))
     }

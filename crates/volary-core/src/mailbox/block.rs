@@ -82,6 +82,14 @@ pub(crate) struct Block {
 }
 
 impl Block {
+    /// All zeroes, which the allocator has nothing to do for where the memory is fresh.
+    #[cfg(not(any(volary_loom, volary_shuttle)))]
+    pub(crate) fn boxed() -> Box<Block> {
+        // SAFETY: a block is pointers, and null is all zeroes.
+        unsafe { Box::new_zeroed().assume_init() }
+    }
+
+    #[cfg(any(volary_loom, volary_shuttle))]
     pub(crate) fn boxed() -> Box<Block> {
         Box::new(Block {
             next: AtomicPtr::new(ptr::null_mut()),

@@ -456,35 +456,50 @@ impl<C: Deref<Target = CellRef>, M: Message> Asking<C, M> {
         task: &mut Context<'_>,
         now: u64,
     ) -> Poll<Answer<M::Reply, M::Rejection>> {
+        // SAFETY: our share keeps the slot.
+        let shared = unsafe { slot.as_ref() };
+        if shared.is_complete() {
+            self.end();
+            // SAFETY: complete was seen, and the slot is not touched again.
+            return Poll::Ready(unsafe { ReplySlot::finish(slot) });
+        }
+        let system = self.target.system();
+        let now = match now {
+            0 => system.now(),
+            now => Moment::from_nanos(now),
+        };
+        let is_new = shared.deadline() == 0;
+        if is_new {
+            shared.stamp((now + Duration::from_nanos(shared.patience())).nanos());
+        }
+        let deadline = Moment::from_nanos(shared.deadline());
+        let is_swept = system.timers().leaves_to_sweep(deadline, now);
+        if is_swept {
+            shared.leave_to_sweep();
+        }
         // SAFETY: we are the asker, the types are those of the record, and after `Ready` the slot
         // is forgotten.
         if let Poll::Ready(answer) = unsafe { ReplySlot::poll(slot, task.waker()) } {
             self.end();
             return Poll::Ready(answer);
         }
-        // SAFETY: pending, so our share still keeps the slot.
-        let shared = unsafe { slot.as_ref() };
-        let now = match now {
-            0 => self.target.system().now(),
-            now => Moment::from_nanos(now),
-        };
-        if shared.deadline() == 0 {
-            shared.stamp((now + Duration::from_nanos(shared.patience())).nanos());
-            if let Some(cycle) = self.note_and_follow() {
-                return self.give_up(slot, AskError::Cycle(cycle));
-            }
+        if is_new && let Some(cycle) = self.note_and_follow() {
+            return self.give_up(slot, AskError::Cycle(cycle));
         }
-        let deadline = Moment::from_nanos(shared.deadline());
         if now >= deadline {
             let after = Duration::from_nanos(shared.patience());
             return self.give_up(slot, AskError::Timeout { after });
         }
-        let system = self.target.system();
+        let timers = self.target.system().timers();
         // The waker may be another one than last time.
         if let Some(timer) = self.timer.take() {
-            system.timers().cancel(timer);
+            timers.cancel(timer);
         }
-        self.timer = Some(system.timers().insert(deadline, task.waker().clone()));
+        if is_swept {
+            shared.tell_page();
+        } else {
+            self.timer = Some(timers.insert(deadline, task.waker().clone()));
+        }
         Poll::Pending
     }
 

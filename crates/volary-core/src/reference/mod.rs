@@ -23,6 +23,7 @@ mod resolve;
 mod send;
 #[cfg(feature = "serde")]
 mod serde;
+mod slots;
 mod spawn;
 mod status;
 mod takes;
@@ -47,6 +48,7 @@ pub(crate) use reply_slot::ReplySlot;
 pub use reply_to::ReplyTo;
 pub use resolve::{ResolveError, Resolver, Resolving};
 pub use send::SendFuture;
+pub(crate) use slots::{PATIENT, sweep};
 pub use spawn::{Spawn, SpawnFuture};
 pub(crate) use spawn::{StartError, StartReport, spawn_guardian};
 pub use status::ActorStatus;

@@ -6,14 +6,20 @@
 //!
 //! The slot belongs to both until one of them lets go; the second frees it. So a late reply finds
 //! either a live slot marked `CLOSED` or, having been the first, leaves a `COMPLETE` one for the
-//! asker. No generation is needed and no memory outlives its users. The common case, a reply before
-//! anybody waits, is a single compare-and-swap.
+//! asker. No generation is needed. The common case, a reply before anybody waits, is a single
+//! compare-and-swap.
+//!
+//! A third party has no share and comes by now and then: the sweep, which wakes an asker whose time is
+//! over (`slots.rs`). It takes hold of the waker only while the word says that somebody waits and nothing
+//! else, and whoever would let go of the slot lets it finish. The slot may serve another ask by the time it
+//! comes; that one is woken too early then, and waits again.
 
 use std::cell::{Cell, UnsafeCell};
 use std::mem::{MaybeUninit, align_of, size_of};
 use std::ptr::NonNull;
 use std::task::{Poll, Waker};
 
+use super::slots::{self, Page};
 use crate::dispatch::wake;
 use crate::sync::Spin;
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
@@ -26,6 +32,8 @@ const REPLYING: u32 = 1 << 1;
 const COMPLETE: u32 = 1 << 2;
 /// The asker is gone.
 const CLOSED: u32 = 1 << 3;
+/// The sweep has taken hold of the waker.
+const CALLING: u32 = 1 << 4;
 
 const VALUE_WORDS: usize = 8;
 
@@ -34,10 +42,26 @@ const fn is_inline<V>() -> bool {
     size_of::<V>() <= VALUE_WORDS * 8 && align_of::<V>() <= 8
 }
 
+/// What the sweep finds in a slot.
+pub(super) enum Call {
+    /// Nobody who waits for it.
+    Nobody,
+    /// Somebody who is due then.
+    Later(u64),
+    /// Somebody whose time is over; whoever has been woken for that is not woken again.
+    Due(Option<Waker>),
+}
+
+/// On lines of its own: slots stand side by side, and their users on different threads.
+#[repr(align(64))]
 pub(crate) struct ReplySlot {
     state: AtomicU32,
     /// When the asker gives up, in nanoseconds of the clock; 0 while nobody had to look.
     deadline: AtomicU64,
+    /// The same for the sweep; 0 if the asker has a timer, or none.
+    due: AtomicU64,
+    /// The page that it stands on.
+    page: Cell<NonNull<Page>>,
     /// How long the asker is willing to wait, in nanoseconds.
     patience: Cell<u64>,
     /// Number of the system asked, for counting what comes too late.
@@ -55,10 +79,12 @@ pub(crate) enum Delivered {
 }
 
 impl ReplySlot {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         ReplySlot {
             state: AtomicU32::new(0),
             deadline: AtomicU64::new(0),
+            due: AtomicU64::new(0),
+            page: Cell::new(NonNull::dangling()),
             patience: Cell::new(0),
             system: Cell::new(0),
             waker: UnsafeCell::new(None),
@@ -69,12 +95,15 @@ impl ReplySlot {
     /// A slot owned by an asker and a replier.
     #[inline]
     pub(crate) fn take(patience: u64, system: u32) -> NonNull<ReplySlot> {
-        let slot = pool::take();
+        let taken = slots::take();
+        // SAFETY: it is nobody's but ours.
+        let slot = unsafe { taken.as_ref() };
         slot.system.set(system);
         slot.patience.set(patience);
         slot.state.store(0, Relaxed);
         slot.deadline.store(0, Relaxed);
-        NonNull::from(Box::leak(slot))
+        slot.due.store(0, Relaxed);
+        taken
     }
 
     /// Ends the slot: called by the second of its two owners.
@@ -83,17 +112,32 @@ impl ReplySlot {
     /// Nobody else owns the slot any more.
     #[inline(always)]
     pub(crate) unsafe fn free(slot: NonNull<ReplySlot>) {
-        // SAFETY: made by `Box::leak` in `take`; the caller is the last owner.
-        let mut slot = unsafe { Box::from_raw(slot.as_ptr()) };
-        if slot.waker.get_mut().is_some() {
-            slot.forget_waker();
+        // SAFETY: the slot stands until it is given back. The waker is the last owner's: the sweep has let go of it, and
+        // takes hold of none while nobody waits.
+        unsafe {
+            let this = slot.as_ref();
+            if (*this.waker.get()).is_some() {
+                this.forget_waker();
+            }
         }
-        pool::give(slot);
+        slots::give(slot);
     }
 
+    /// # Safety
+    /// The waker is the caller's.
     #[cold]
-    fn forget_waker(&mut self) {
-        *self.waker.get_mut() = None;
+    unsafe fn forget_waker(&self) {
+        // SAFETY: the caller's promise.
+        unsafe { *self.waker.get() = None }
+    }
+
+    /// Tells a new slot where it is.
+    pub(super) fn stand_on(&self, page: NonNull<Page>) {
+        self.page.set(page);
+    }
+
+    pub(super) fn page(&self) -> NonNull<Page> {
+        self.page.get()
     }
 
     #[inline]
@@ -108,6 +152,55 @@ impl ReplySlot {
 
     pub(crate) fn stamp(&self, deadline: u64) {
         self.deadline.store(deadline, Relaxed);
+    }
+
+    /// The asker leaves its deadline to the sweep. Before it waits.
+    pub(super) fn leave_to_sweep(&self) {
+        self.due.store(self.deadline(), Relaxed);
+    }
+
+    /// The asker waits now, and its page is to know when it is due.
+    #[inline]
+    pub(super) fn tell_page(&self) {
+        // SAFETY: the page stands for as long as one of its slots is in use.
+        unsafe { self.page.get().as_ref() }.expect(self.due.load(Relaxed));
+    }
+
+    /// The sweep comes by. Nobody's share is needed for that: the page keeps the memory.
+    pub(super) fn call(&self, now: u64) -> Call {
+        if self.state.load(SeqCst) != WAITING {
+            return Call::Nobody;
+        }
+        match self.due.load(Relaxed) {
+            0 => return Call::Nobody,
+            due if due > now => return Call::Later(due),
+            _ => {}
+        }
+        // It may be another ask by now; then that one has said to the page when it is due, or will.
+        if self
+            .state
+            .compare_exchange(WAITING, WAITING | CALLING, Acquire, Relaxed)
+            .is_err()
+        {
+            return Call::Nobody;
+        }
+        // SAFETY: WAITING was published after the waker was written, and CALLING gives it to us.
+        let waker = unsafe { (*self.waker.get()).take() };
+        self.state.fetch_and(!CALLING, Release);
+        Call::Due(waker)
+    }
+
+    /// Waits until the sweep has let go of the waker: it takes a moment.
+    #[cold]
+    fn let_sweep_finish(&self) -> u32 {
+        let mut spin = Spin::new();
+        loop {
+            let state = self.state.load(Acquire);
+            if state & CALLING == 0 {
+                return state;
+            }
+            spin.pause();
+        }
     }
 
     /// Whether the asker has given up, so that the question need not be looked at.
@@ -146,9 +239,12 @@ impl ReplySlot {
         // After REPLYING the asker leaves the waker alone, so it can be moved out before COMPLETE
         // lets the asker free the slot.
         let before = this.state.fetch_or(REPLYING, AcqRel);
+        if before & CALLING != 0 {
+            this.let_sweep_finish();
+        }
         if before & CLOSED == 0 {
             // SAFETY: WAITING was published by the asker after it wrote the waker; REPLYING gives
-            // it to us.
+            // it to us. If the sweep has taken it, it wakes the asker.
             let waker = (before & WAITING != 0)
                 .then(|| unsafe { (*this.waker.get()).take() })
                 .flatten();
@@ -183,6 +279,9 @@ impl ReplySlot {
         if state & (COMPLETE | WAITING) == WAITING {
             // Take the waker back before looking at it: a replier that begins now leaves it alone.
             state = this.state.fetch_and(!WAITING, AcqRel);
+            if state & CALLING != 0 {
+                state = this.let_sweep_finish();
+            }
         }
         if state & COMPLETE == 0 {
             if state & REPLYING == 0 {
@@ -192,7 +291,8 @@ impl ReplySlot {
                 if !current.as_ref().is_some_and(|w| w.will_wake(waker)) {
                     *current = Some(waker.clone());
                 }
-                state = this.state.fetch_or(WAITING, AcqRel);
+                // In one order with the word on the page, see `tell_page`.
+                state = this.state.fetch_or(WAITING, SeqCst);
                 if state & (COMPLETE | REPLYING) == 0 {
                     return Poll::Pending;
                 }
@@ -262,56 +362,6 @@ impl ReplySlot {
                 *place.cast::<Box<V>>().read()
             }
         }
-    }
-}
-
-#[cfg(not(any(volary_loom, volary_shuttle)))]
-mod pool {
-    use super::ReplySlot;
-    use std::cell::RefCell;
-
-    const PER_THREAD: usize = 256;
-
-    type Slots = Vec<Box<ReplySlot>>;
-
-    thread_local! {
-        static LOCAL: RefCell<Slots> = const { RefCell::new(Vec::new()) };
-    }
-
-    #[inline]
-    pub(super) fn take() -> Box<ReplySlot> {
-        LOCAL
-            .try_with(|local| local.borrow_mut().pop())
-            .ok()
-            .flatten()
-            .unwrap_or_else(fresh)
-    }
-
-    #[cold]
-    fn fresh() -> Box<ReplySlot> {
-        Box::new(ReplySlot::new())
-    }
-
-    #[inline(always)]
-    pub(super) fn give(slot: Box<ReplySlot>) {
-        let _ = LOCAL.try_with(|local| {
-            let mut local = local.borrow_mut();
-            if local.len() < PER_THREAD {
-                local.push(slot);
-            }
-        });
-    }
-}
-
-#[cfg(any(volary_loom, volary_shuttle))]
-mod pool {
-    use super::ReplySlot;
-
-    pub(super) fn take() -> Box<ReplySlot> {
-        Box::new(ReplySlot::new())
-    }
-    pub(super) fn give(slot: Box<ReplySlot>) {
-        drop(slot);
     }
 }
 

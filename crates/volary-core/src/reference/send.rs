@@ -33,9 +33,16 @@ pub struct SendFuture<'a, M: Message> {
     table: &'static MessageTable,
     message: Option<M>,
     timeout: Option<Duration>,
+    /// Nearly always there is room at once, and nothing of this is written or looked at.
+    patience: Option<Patience>,
+}
+
+/// What a sender has while it waits for room.
+#[derive(Default)]
+struct Patience {
     deadline: Option<Moment>,
     timer: Option<TimerId>,
-    /// The place among those who wait for room.
+    /// The place among those who wait.
     ticket: Option<u64>,
     /// The line that the place is in, if the target lives elsewhere.
     line: Option<Arc<dyn Room>>,
@@ -48,10 +55,7 @@ impl<'a, M: Message> SendFuture<'a, M> {
             table,
             message: Some(message),
             timeout: None,
-            deadline: None,
-            timer: None,
-            ticket: None,
-            line: None,
+            patience: None,
         }
     }
 
@@ -118,7 +122,7 @@ impl<M: Message> Future for SendFuture<'_, M> {
             Some(bound) => bound.may_try(None),
             None => self.waits().is_none_or(|bound| bound.may_try(None)),
         };
-        if self.ticket.is_none() && may_try {
+        if self.patience.is_none() && may_try {
             match self.attempt(bound) {
                 Some(Ok(())) => return Poll::Ready(Ok(())),
                 Some(Err((Refusal::Full, message))) => self.message = Some(message),
@@ -142,7 +146,8 @@ impl<M: Message> SendFuture<'_, M> {
     fn poll_slowly(&mut self, task: &mut Context<'_>) -> Poll<Result<(), SendError<M>>> {
         loop {
             let waits = self.waits();
-            if waits.is_none_or(|bound| bound.may_try(self.ticket)) || self.target.log.is_closed() {
+            let ticket = self.ticket();
+            if waits.is_none_or(|bound| bound.may_try(ticket)) || self.target.log.is_closed() {
                 let Some(attempted) = self.attempt_again() else {
                     panic!("a send was polled after it had ended")
                 };
@@ -156,10 +161,11 @@ impl<M: Message> SendFuture<'_, M> {
                 }
             }
             let Some(bound) = waits else { continue };
-            self.ticket = Some(bound.wait(self.ticket, task.waker()));
+            let ticket = Some(bound.wait(ticket, task.waker()));
+            self.patience().ticket = ticket;
             // Room that was made just before may have been announced to nobody.
             self.target.made_room(false);
-            if bound.may_try(self.ticket) || self.target.log.is_closed() {
+            if bound.may_try(ticket) || self.target.log.is_closed() {
                 continue;
             }
             return self.pause(task);
@@ -170,12 +176,13 @@ impl<M: Message> SendFuture<'_, M> {
     #[cold]
     fn poll_abroad(&mut self, task: &mut Context<'_>) -> Poll<Result<(), SendError<M>>> {
         loop {
-            if self.line.is_none() {
+            let ticket = self.ticket();
+            let mut line = self.patience.as_ref().and_then(|patience| patience.line.clone());
+            if line.is_none() {
                 let foreign = self.target.foreign();
-                self.line = foreign.and_then(|foreign| contain(|| foreign.outlet.room()).ok().flatten());
+                line = foreign.and_then(|foreign| contain(|| foreign.outlet.room()).ok().flatten());
             }
-            let line = self.line.clone();
-            if line.as_ref().is_none_or(|line| line.may_try(self.ticket)) || self.target.log.is_closed() {
+            if line.as_ref().is_none_or(|line| line.may_try(ticket)) || self.target.log.is_closed() {
                 let Some(attempted) = self.attempt_again() else {
                     panic!("a send was polled after it had ended")
                 };
@@ -189,9 +196,12 @@ impl<M: Message> SendFuture<'_, M> {
                 }
             }
             let Some(line) = line else { continue };
-            let ticket = line.wait(self.ticket, task.waker());
-            self.ticket = Some(ticket);
-            if line.may_try(self.ticket) || self.target.log.is_closed() {
+            let ticket = Some(line.wait(ticket, task.waker()));
+            let may_try = line.may_try(ticket);
+            let patience = self.patience();
+            patience.ticket = ticket;
+            patience.line = Some(line);
+            if may_try || self.target.log.is_closed() {
                 continue;
             }
             return self.pause(task);
@@ -217,19 +227,29 @@ impl<M: Message> SendFuture<'_, M> {
     fn is_late(&mut self) -> bool {
         let system = self.target.system();
         let now = system.now();
-        let deadline = *self.deadline.get_or_insert_with(|| {
-            let patience = self.timeout.unwrap_or_else(|| system.send_patience());
+        let timeout = self.timeout;
+        let deadline = *self.patience().deadline.get_or_insert_with(|| {
+            let patience = timeout.unwrap_or_else(|| system.send_patience());
             now + system.time_left().map_or(patience, |left| left.min(patience))
         });
         now >= deadline
     }
 
+    fn patience(&mut self) -> &mut Patience {
+        self.patience.get_or_insert_default()
+    }
+
+    fn ticket(&self) -> Option<u64> {
+        self.patience.as_ref()?.ticket
+    }
+
     fn set_timer(&mut self, task: &mut Context<'_>) {
         let timers = self.target.system().timers();
-        if let Some(timer) = self.timer.take() {
+        let patience = self.patience();
+        if let Some(timer) = patience.timer.take() {
             timers.cancel(timer);
         }
-        self.timer = self
+        patience.timer = patience
             .deadline
             .map(|deadline| timers.insert(deadline, task.waker().clone()));
     }
@@ -237,11 +257,12 @@ impl<M: Message> SendFuture<'_, M> {
     /// Gives up the place among those who wait.
     #[cold]
     fn leave(&mut self) {
-        if let Some(timer) = self.timer.take() {
+        let Some(patience) = self.patience.take() else { return };
+        if let Some(timer) = patience.timer {
             self.target.system().timers().cancel(timer);
         }
-        let Some(ticket) = self.ticket.take() else { return };
-        if let Some(line) = self.line.take() {
+        let Some(ticket) = patience.ticket else { return };
+        if let Some(line) = patience.line {
             line.leave(ticket);
         } else if let Some(bound) = self.waits() {
             bound.leave(ticket);
@@ -253,7 +274,7 @@ impl<M: Message> SendFuture<'_, M> {
 impl<M: Message> Drop for SendFuture<'_, M> {
     #[inline]
     fn drop(&mut self) {
-        if self.ticket.is_some() || self.timer.is_some() {
+        if self.patience.is_some() {
             self.leave();
         }
     }

@@ -12,6 +12,7 @@ use crate::sync::Mutex;
 use super::core::SystemCore;
 use crate::dispatch::{Pulse, guests};
 use crate::env::Driver;
+use crate::reference::sweep;
 use crate::time::{Moment, Timers};
 
 /// How often the workers are looked at while something happens, and while nothing does.
@@ -133,6 +134,10 @@ impl Driver for Observer {
             }
             let look = seen.next_look;
             next = Some(next.map_or(look, |next| next.min(look)));
+            drop(seen);
+            if core.env().shares_clock() {
+                next = next.min(sweep(now).or(next));
+            }
         }
         next
     }

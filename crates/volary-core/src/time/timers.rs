@@ -13,6 +13,7 @@ use super::clock::{Moment, nanos};
 use super::wheel::{TICK, Tick, TimerKey, Wheel};
 use crate::dispatch::{Host, wake};
 use crate::env::Env;
+use crate::reference::PATIENT;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering::*};
 
@@ -23,6 +24,8 @@ const BATCH: usize = 256;
 /// The pending timers of one actor system. The environment drives it.
 pub(crate) struct Timers {
     env: Arc<dyn Env>,
+    /// Whether the sweep of reply slots goes by the clock of this system.
+    sweeps: bool,
     lanes: [Mutex<Wheel<Waker>>; LANES],
     /// The earliest tick that the driver knows of; `u64::MAX` if there is none.
     next: AtomicU64,
@@ -51,6 +54,7 @@ impl Timers {
     pub(crate) fn new(env: Arc<dyn Env>) -> Self {
         let start = env.now().nanos() / tick_nanos();
         Timers {
+            sweeps: env.shares_clock(),
             env,
             lanes: std::array::from_fn(|_| Mutex::new(Wheel::new(start))),
             next: AtomicU64::new(u64::MAX),
@@ -59,7 +63,7 @@ impl Timers {
 
     /// Wakes `waker` at `at` or up to a tick later.
     pub(crate) fn insert(&self, at: Moment, waker: Waker) -> TimerId {
-        let lane = Host::with(|host| host.worker().map_or(0, |worker| 1 + worker.index % (LANES - 1))).unwrap_or(0);
+        let lane = Host::with(|host| host.worker().map_or(0, |worker| (1 + worker.index) % LANES)).unwrap_or(0);
         let tick = tick_of(at);
         let key = self.lanes[lane].lock().insert(tick, waker);
         // Mostly the driver knows of an earlier one. Whoever sees a value of the past here was in the lane before `fire`
@@ -73,6 +77,12 @@ impl Timers {
             index,
             lane: lane as u8,
         }
+    }
+
+    /// Whether an asker that has so much time needs no timer: the sweep finds it, see `reference/slots.rs`.
+    #[inline]
+    pub(crate) fn leaves_to_sweep(&self, deadline: Moment, now: Moment) -> bool {
+        self.sweeps && deadline.nanos() >= now.nanos().saturating_add(PATIENT)
     }
 
     pub(crate) fn cancel(&self, timer: TimerId) {
