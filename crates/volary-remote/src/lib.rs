@@ -20,7 +20,9 @@ pub mod compression;
 mod duty;
 mod error;
 mod event;
+mod instruments;
 mod link;
+mod metrics;
 mod operations;
 mod options;
 mod outlet;
@@ -35,6 +37,7 @@ mod trust;
 pub use builder::RemoteBuilder;
 pub use error::RemoteStartError;
 pub use event::PeerEvent;
+pub use metrics::{RemoteCounts, RemoteMetrics};
 pub use operations::{
     ActorKind, ActorMetrics, Argument, Children, NodeMetrics, OperationError, RemoteNode, RemoteSpawn, RemoteSpawnError,
 };

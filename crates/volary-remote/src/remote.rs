@@ -7,6 +7,7 @@ use volary_core::{ActorRef, Address, Message, Recipient, Target};
 use volary_wire::RemoteActor;
 
 use crate::builder::RemoteBuilder;
+use crate::metrics::RemoteMetrics;
 use crate::operations::{OperationError, RemoteNode, RemoteSpawn};
 use crate::peer::PeerReading;
 use crate::shared::Shared;
@@ -193,6 +194,24 @@ impl Remote {
     #[must_use]
     pub fn peers(&self) -> Vec<PeerReading> {
         self.0.readings()
+    }
+
+    /// What remoting has done and is about, in one reading: sums of all peers, and each of them. The system's
+    /// [instruments](volary_core::ActorSystem::instruments), and with them every exporter, have the same.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, bank) = two_nodes().await?;
+    /// remote.kinds("10.0.0.7:4242").await?;
+    /// let metrics = remote.metrics();
+    /// assert_eq!((metrics.connected(), metrics.counts.connections), (1, 1));
+    /// assert!(metrics.counts.bytes_read > 0);
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn metrics(&self) -> RemoteMetrics {
+        self.0.metrics()
     }
 
     /// How many bytes of messages from other nodes wait in mailboxes here; see
