@@ -29,6 +29,7 @@ mod outlet;
 mod peer;
 mod propagator;
 mod remote;
+mod settings;
 mod shared;
 pub mod transport;
 mod transport_actor;
@@ -45,6 +46,7 @@ pub use options::{Overflow, RemoteOptions};
 pub use peer::PeerReading;
 pub use propagator::Propagator;
 pub use remote::Remote;
+pub use settings::SETTINGS;
 pub use transport_actor::{
     AskRemote, Connect, InboundMessage, Peers, RemoteAnswer, RemoteDeadLetter, RemoteEnvelope, SendRemote,
     TransportActor, Undelivered,

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use volary_core::settings::Effective;
 use volary_core::{ActorRef, Address, Message, Recipient, Target};
 use volary_wire::RemoteActor;
 
@@ -212,6 +213,24 @@ impl Remote {
     #[must_use]
     pub fn metrics(&self) -> RemoteMetrics {
         self.0.metrics()
+    }
+
+    /// The settings in force and where each came from, as they are logged at the start: options, and what else can be set.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_remote::RemoteOptions;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let system = system("bank").await?;
+    /// let options = RemoteOptions::new().window(1_024).receiver_share(256);
+    /// let remote = Remote::builder().options(options).start(&system, "127.0.0.1:0").await?;
+    /// let lines: Vec<String> = remote.settings().iter().map(ToString::to_string).collect();
+    /// assert!(lines.contains(&"remote.window = 1024 (code)".to_owned()));
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn settings(&self) -> &[Effective] {
+        &self.0.settings
     }
 
     /// How many bytes of messages from other nodes wait in mailboxes here; see

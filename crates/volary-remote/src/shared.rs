@@ -18,6 +18,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use volary_core::foreign::{Abroad, StandIn};
+use volary_core::settings::Effective;
 use volary_core::{ActorSystem, Address, AnyRef};
 use volary_wire::Registry;
 use volary_wire::native::RefuseReason;
@@ -40,6 +41,8 @@ use crate::trust::{PeerIdentity, Trust, is_loopback};
 pub(crate) struct Shared {
     pub(crate) language: Arc<Language>,
     pub(crate) options: RemoteOptions,
+    /// What is in force, and who said so.
+    pub(crate) settings: Vec<Effective>,
     pub(crate) transport: Box<dyn Transport>,
     pub(crate) cluster: String,
     /// `host:port`, as others know it.
@@ -81,6 +84,8 @@ pub(crate) struct Beginning {
     pub(crate) system: ActorSystem,
     pub(crate) registry: Registry,
     pub(crate) options: RemoteOptions,
+    /// What is in force, and who said so.
+    pub(crate) settings: Vec<Effective>,
     pub(crate) transport: Box<dyn Transport>,
     pub(crate) cluster: String,
     /// `host:port`, as others know it.
@@ -106,6 +111,7 @@ impl Shared {
                 propagators: with.propagators,
             }),
             options: with.options,
+            settings: with.settings,
             transport: with.transport,
             cluster: with.cluster,
             node: with.node,

@@ -14,6 +14,7 @@ use common::*;
 use serde::{Deserialize, Serialize};
 use volary::prelude::*;
 use volary::routing::RoundRobin;
+use volary_core::tree::MAX_PATH_BYTES;
 use volary_core::{Baggage, DeadLetter, DeadReason, RemoteError, SendError};
 use volary_remote::transport::Memory;
 use volary_remote::{Argument, OperationError, RemoteBuilder, RemoteOptions, RemoteSpawnError};
@@ -23,7 +24,7 @@ const THERE: &str = "127.0.0.1:7002";
 
 /// Takes no longer messages than this, in frames that are shorter still.
 fn little() -> RemoteOptions {
-    options().chunk_bytes(2_048).max_frame(4_096).max_message(LITTLE)
+    options().chunk_bytes(2_048).max_frame(9_216).max_message(LITTLE)
 }
 
 /// Makes as many bytes as it is told to, and children.
@@ -85,7 +86,7 @@ async fn r1_a_message_that_the_other_node_does_not_take_is_refused_where_it_is_s
     let far = one.far(&other, "desk");
     soon("a note", far.ask(Note { number: 1 })).await.unwrap();
     let bounds = reading(&one).bounds;
-    assert_eq!((bounds.frame, bounds.message), (Some(4_096), Some(LITTLE as u64)));
+    assert_eq!((bounds.frame, bounds.message), (Some(9_216), Some(LITTLE as u64)));
 
     let (bytes, most) = too_large(soon("an end", far.ask(echo(LITTLE))).await);
     assert!(bytes >= LITTLE && most == LITTLE, "{bytes} of {most}");
@@ -212,6 +213,43 @@ async fn r1_a_router_says_of_what_its_routees_elsewhere_do_not_take_that_it_is_t
     for _ in 0..3 {
         assert_eq!(soon("an echo", pool.ask(echo(LITTLE))).await.unwrap().len(), LITTLE);
     }
+    undisturbed(one, other).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r1_the_longest_address_fits_into_the_shortest_frames() {
+    let shortest = options().chunk_bytes(1_024).max_frame(9_216);
+    let one = Node::start("one", builder().options(shortest.clone())).await;
+    let other = Node::start("other", builder().options(shortest.clone())).await;
+    let third = ActorSystem::builder("third")
+        .ignore_environment()
+        .start()
+        .await
+        .unwrap();
+    let too_short = builder().options(shortest.max_frame(9_215)).start(&third, THERE).await;
+    let why = too_short.map(drop).unwrap_err().to_string();
+    assert!(why.contains("`max_frame` cannot be 9215: at least 9KiB"), "{why}");
+    third.stop().await.unwrap();
+    // As long as paths can be.
+    let mut mill = other.system.spawn(|| Mill).named("mill").await.unwrap();
+    let mut path = "/user/mill".to_owned();
+    let mut number = 0;
+    while path.len() + 201 < MAX_PATH_BYTES {
+        number += 1;
+        assert!(soon("a child", mill.ask(Bear { number })).await.unwrap());
+        path += &format!("/{number:0>200}");
+        mill = other.system.lookup(&path).unwrap();
+    }
+    let address = format!("volary://other@{}{path}", other.remote.node());
+    assert!(address.len() > 6_900, "{}", address.len());
+    let far: ActorRef<Mill> = one.remote.actor(&address.parse().unwrap()).unwrap();
+    for bytes in [0, 100, 20_000] {
+        let answer = soon("an answer", far.ask(Grind { bytes }).timeout(PATIENCE)).await;
+        assert_eq!(answer.unwrap().len(), bytes);
+    }
+    // Whoever watches it names it, and so does who tells of its end.
+    mill.stop();
+    soon("the end", far.terminated()).await;
     undisturbed(one, other).await;
 }
 
