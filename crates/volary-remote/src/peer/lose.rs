@@ -43,7 +43,7 @@ impl Outbound {
                 return Some(Undeliverable::TooLarge { bytes, most });
             }
             let is_taken = !terms.counts_headers() || terms.takes(message(frame)?.metadata.as_ref());
-            (!is_taken).then_some(Undeliverable::NoContext)
+            (!is_taken).then_some(Undeliverable::TooManyHeaders)
         };
         let small = frames(&self.ready).filter_map(|frame| Some((numbered(frame)?, why_not(frame)?)));
         let large = self.large.messages();
