@@ -13,7 +13,7 @@ use std::time::Duration;
 use common::*;
 use volary::prelude::*;
 use volary_core::settings::SettingsBuilder;
-use volary_remote::{Remote, RemoteBuilder, RemoteOptions, RemoteStartError, SETTINGS};
+use volary_remote::{PeerEvent, Remote, RemoteBuilder, RemoteOptions, RemoteStartError, SETTINGS};
 
 async fn system(set: impl FnOnce(SettingsBuilder) -> SettingsBuilder) -> ActorSystem {
     let system = ActorSystem::builder("one").ignore_environment();
@@ -212,7 +212,15 @@ async fn r5_where_a_node_listens_and_whom_it_speaks_with_can_be_set() {
     let other = Node::start("other", of_cluster).await;
     assert!(soon("kinds", other.remote.kinds(remote.node())).await.is_ok());
     let stranger = Node::start("stranger", builder()).await;
-    assert!(soon("an end", stranger.remote.kinds(remote.node())).await.is_err());
+    let events = stranger.system.events().subscribe::<PeerEvent>();
+    let desk = format!("volary://one@{}/user/desk", remote.node()).parse().unwrap();
+    let desk: ActorRef<Desk> = stranger.remote.actor(&desk).unwrap();
+    desk.tell(Note { number: 1 }).unwrap();
+    let refused = soon("a reason", events.next()).await.unwrap();
+    assert!(
+        matches!(&refused, PeerEvent::NotConnected { why, .. } if why.contains("production")),
+        "{refused:?}"
+    );
     let elsewhere = "volary://x@10.0.0.7:4242/user/desk".parse().unwrap();
     assert!(remote.actor::<Desk>(&elsewhere).is_none(), "not among those allowed");
     stop(other, stranger).await;
