@@ -5,7 +5,9 @@
 
 use std::fmt::Write;
 
-use volary_core::{ActorSystem, BOUNDS, Histogram, Instrument, InstrumentKind, Point, Readings};
+use volary_core::{ActorSystem, BOUNDS, Histogram, Instrument, InstrumentKind, Readings};
+
+const KIND: &str = "actor.kind";
 
 /// All of them.
 pub(crate) fn exposition(system: &ActorSystem) -> String {
@@ -33,13 +35,10 @@ impl Page {
         let _ = writeln!(self.text, "# TYPE {name} {kind}");
     }
 
-    fn line(&mut self, name: &str, kind: Option<&str>, bound: Option<&str>, value: impl std::fmt::Display) {
+    fn line(&mut self, name: &str, labels: &[(&str, &str)], value: impl std::fmt::Display) {
         let _ = write!(self.text, "{name}{{actor_system=\"{}\"", self.system);
-        if let Some(kind) = kind {
-            let _ = write!(self.text, ",actor_kind=\"{}\"", escaped_label(kind));
-        }
-        if let Some(bound) = bound {
-            let _ = write!(self.text, ",le=\"{bound}\"");
+        for (label, value) in labels {
+            let _ = write!(self.text, ",{}=\"{}\"", spelt(label), escaped_label(value));
         }
         let _ = writeln!(self.text, "}} {value}");
     }
@@ -54,8 +53,11 @@ impl Page {
         };
         let name = name_of(instrument.name, instrument.unit) + suffix;
         self.head(&name, instrument.help, kind);
-        for Point { actor_kind, value, .. } in &instrument.points {
-            self.line(&name, *actor_kind, None, value);
+        for point in &instrument.points {
+            let kind = point.actor_kind.map(|kind| (KIND, kind));
+            let others = point.labels.iter().map(|(label, value)| (*label, value.as_str()));
+            let labels: Vec<_> = kind.into_iter().chain(others).collect();
+            self.line(&name, &labels, point.value);
         }
     }
 
@@ -83,22 +85,28 @@ impl Page {
             let bound = BOUNDS
                 .get(at)
                 .map_or_else(|| "+Inf".to_owned(), |bound| bound.as_secs_f64().to_string());
-            self.line(&bucket, Some(kind), Some(&bound), so_far);
+            self.line(&bucket, &[(KIND, kind), ("le", &bound)], so_far);
         }
-        self.line(&format!("{name}_sum"), Some(kind), None, histogram.sum.as_secs_f64());
-        self.line(&format!("{name}_count"), Some(kind), None, so_far);
+        let labels = [(KIND, kind)];
+        self.line(&format!("{name}_sum"), &labels, histogram.sum.as_secs_f64());
+        self.line(&format!("{name}_count"), &labels, so_far);
     }
 }
 
 /// The name of an instrument as Prometheus spells it.
 fn name_of(dotted: &str, unit: &str) -> String {
-    let spell = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    let name: String = dotted.chars().map(spell).collect();
+    let name = spelt(dotted);
     match unit {
         "s" => name + "_seconds",
+        "us" => name + "_microseconds",
         "By" => name + "_bytes",
         _ => name,
     }
+}
+
+fn spelt(dotted: &str) -> String {
+    let spell = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    dotted.chars().map(spell).collect()
 }
 
 fn escaped_label(value: &str) -> String {
@@ -121,6 +129,7 @@ mod tests {
             name_of("actorsystem.mailbox.memory", "By"),
             "actorsystem_mailbox_memory_bytes"
         );
+        assert_eq!(name_of("gate.delay", "us"), "gate_delay_microseconds");
     }
 
     #[test]
@@ -131,7 +140,10 @@ mod tests {
             text: String::new(),
             system: escaped_label("x\"y"),
         };
-        page.line("n", Some("K<\"a\">"), None, 3);
-        assert_eq!(page.text, "n{actor_system=\"x\\\"y\",actor_kind=\"K<\\\"a\\\">\"} 3\n");
+        page.line("n", &[(KIND, "K<\"a\">"), ("remote.peer", "a\nb")], 3);
+        assert_eq!(
+            page.text,
+            "n{actor_system=\"x\\\"y\",actor_kind=\"K<\\\"a\\\">\",remote_peer=\"a\\nb\"} 3\n"
+        );
     }
 }

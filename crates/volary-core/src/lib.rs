@@ -83,8 +83,8 @@ pub use system::{
     SystemBuilder,
 };
 pub use telemetry::{
-    BOUNDS, Begun, Cardinality, Histogram, Instrument, InstrumentKind, KindCensus, KindReading, Point, Readings,
-    Sample, Telemetry, TelemetrySink,
+    BOUNDS, Begun, Cardinality, Histogram, Instrument, InstrumentKind, InstrumentSource, KindCensus, KindReading,
+    Point, Readings, Sample, Telemetry, TelemetrySink,
 };
 pub use time::Moment;
 #[cfg(feature = "cron")]

@@ -380,3 +380,61 @@ fn mistakes_can_be_told_apart() {
         ]
     ));
 }
+
+#[test]
+fn s21_what_is_said_of_a_section_is_kept_for_whom_it_belongs_to() {
+    let settings = file("workers = 4\n[remote]\nwindow = 1\nlist = [\"a\", \"b\"]\npeers = 2")
+        .environment(variables(&[
+            ("VOLARY_REMOTE_WINDOW", "3"),
+            ("VOLARY_REMOTE_LIST", " c ,,d"),
+            ("VOLARY_REMOTE_LOST_AFTER", "3s"),
+        ]))
+        .build(4)
+        .unwrap();
+    let mut remote = settings.section("remote");
+    assert_eq!(remote.count("remote.window", "a number"), Some(3));
+    assert_eq!(remote.count("remote.peers", "a number"), Some(2));
+    assert_eq!(
+        remote.list("remote.list", "words"),
+        Some(vec!["c".to_owned(), "d".to_owned()])
+    );
+    assert_eq!(
+        remote.duration("remote.lost-after", "a time"),
+        Some(Duration::from_secs(3))
+    );
+    let origin = |setting| remote.origin(setting).map(ToString::to_string);
+    assert_eq!(
+        origin("remote.window").unwrap(),
+        "environment variable VOLARY_REMOTE_WINDOW"
+    );
+    assert_eq!(
+        origin("remote.peers").unwrap(),
+        "file bank.toml, line 5, key remote.peers"
+    );
+    remote.finish().unwrap();
+    // Unless somebody says what is in there, it is not shown: nobody knows whether it is a secret.
+    assert!(
+        settings
+            .effective()
+            .iter()
+            .all(|line| !line.name.starts_with("remote."))
+    );
+    assert_eq!(
+        refusal(file("remote = 3")),
+        ["remote: the value (from file bank.toml, line 1) is refused: allowed is a table, [remote]"]
+    );
+    for variable in ["VOLARY_REMOTE", "VOLARY_REMOTEX"] {
+        assert!(refusal(environment(&[(variable, "x")]))[0].starts_with("unknown environment variable"));
+    }
+}
+
+#[test]
+fn s21_a_wrong_value_of_a_section_is_said_although_another_source_overrides_it() {
+    let builder = file("[remote]\nwindow = \"x\"").environment(variables(&[("VOLARY_REMOTE_WINDOW", "3")]));
+    let mut remote = builder.build(4).unwrap().section("remote");
+    assert_eq!(remote.count("remote.window", "a number"), Some(3));
+    assert_eq!(
+        remote.finish().unwrap_err().to_string(),
+        "remote.window: the value `x` (from file bank.toml, line 2, key remote.window) is refused: allowed is a number"
+    );
+}

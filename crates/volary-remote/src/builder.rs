@@ -14,6 +14,7 @@ use crate::operations::{Argument, Spawnables};
 use crate::options::RemoteOptions;
 use crate::propagator::Propagator;
 use crate::remote::Remote;
+use crate::settings::{self, Asked, Wish};
 use crate::shared::{Beginning, Shared};
 use crate::transport::{Tcp, Transport};
 use crate::trust::{
@@ -47,7 +48,7 @@ pub struct RemoteBuilder {
     spawnables: Spawnables,
     options: RemoteOptions,
     transport: Box<dyn Transport>,
-    cluster: String,
+    cluster: Option<String>,
     cluster_proof: ClusterProof,
     host: Option<String>,
     beyond_loopback: bool,
@@ -65,7 +66,7 @@ impl RemoteBuilder {
             spawnables: Spawnables::default(),
             options: RemoteOptions::new(),
             transport: Box::new(Tcp::default()),
-            cluster: String::new(),
+            cluster: None,
             cluster_proof: ClusterProof::Optional,
             host: None,
             beyond_loopback: false,
@@ -254,7 +255,7 @@ impl RemoteBuilder {
     /// # Ok(()) }
     /// ```
     pub fn cluster(mut self, name: impl Into<String>) -> Self {
-        self.cluster = name.into();
+        self.cluster = Some(name.into());
         self
     }
 
@@ -399,13 +400,48 @@ impl RemoteBuilder {
     ///
     /// # Errors
     /// The step that failed; nothing is left running.
-    pub async fn start(mut self, system: &ActorSystem, at: &str) -> Result<Remote, RemoteStartError> {
+    pub async fn start(self, system: &ActorSystem, at: &str) -> Result<Remote, RemoteStartError> {
+        self.begin(system, Some(at.to_owned())).await
+    }
+
+    /// The same at the place that the setting `remote.listen` names, in a file or as `VOLARY_REMOTE_LISTEN`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// let system = ActorSystem::builder("bank")
+    ///     .toml_str("bank.toml", "[remote]\nlisten = \"127.0.0.1:0\"\nadvertise = \"localhost\"")
+    ///     .start()
+    ///     .await?;
+    /// let remote = Remote::builder().kind::<Account>().start_as_set(&system).await?;
+    /// assert!(remote.node().starts_with("localhost:"));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`start`](Self::start), and if nobody has said where.
+    pub async fn start_as_set(self, system: &ActorSystem) -> Result<Remote, RemoteStartError> {
+        self.begin(system, None).await
+    }
+
+    async fn begin(mut self, system: &ActorSystem, at: Option<String>) -> Result<Remote, RemoteStartError> {
         if let Some(error) = self.failed {
             return Err(error);
         }
         self.spawnables.register(&mut self.registry)?;
-        self.options.check()?;
-        let missing = self.compressions.iter().flatten().find(|one| !one.is_available());
+        let mut asked = Asked {
+            listen: Wish::in_code(at),
+            advertise: Wish::in_code(self.host),
+            cluster: Wish::in_code(self.cluster),
+            plaintext: Wish::in_code(self.beyond_loopback.then_some(true)),
+            compressions: Wish::in_code(self.compressions),
+            allow_peers: Wish::in_code(self.allowed.map(Vec::from_iter)),
+        };
+        let lines = settings::resolve(&mut asked, &mut self.options, system.settings())?;
+        let at = &*asked.listen.get().ok_or(RemoteStartError::NoListen)?;
+        let beyond_loopback = asked.plaintext.get().unwrap_or(false);
+        let compressions = asked.compressions.get();
+        let missing = compressions.iter().flatten().find(|one| !one.is_available());
         if let Some(&compression) = missing {
             return Err(RemoteStartError::Compression { compression });
         }
@@ -413,17 +449,17 @@ impl RemoteBuilder {
             at: at.to_owned(),
             why: "it has no port".to_owned(),
         })?;
-        if !self.transport.is_encrypted() && !self.beyond_loopback && !is_loopback(listen_host) {
+        if !self.transport.is_encrypted() && !beyond_loopback && !is_loopback(listen_host) {
             return Err(RemoteStartError::Beyond { at: at.to_owned() });
         }
-        let host = self.host.unwrap_or_else(|| listen_host.to_owned());
+        let host = asked.advertise.get().unwrap_or_else(|| listen_host.to_owned());
         let address = |why: String| RemoteStartError::Address { at: host.clone(), why };
         if is_unspecified(&host) {
             let why =
                 "it stands for all addresses of a machine; say with `advertise` by which one others reach this node";
             return Err(address(why.to_owned()));
         }
-        let plaintext = match (self.transport.is_encrypted(), self.beyond_loopback) {
+        let plaintext = match (self.transport.is_encrypted(), beyond_loopback) {
             (true, _) => Plaintext::Never,
             (false, false) => Plaintext::OnLoopback,
             (false, true) => Plaintext::Anywhere,
@@ -449,20 +485,27 @@ impl RemoteBuilder {
             registry: self.registry,
             options: self.options,
             transport: self.transport,
-            cluster: self.cluster,
+            cluster: asked.cluster.get().unwrap_or_default(),
             node: node.to_string(),
+            settings: lines,
             here,
             trust: Trust {
                 plaintext,
-                allowed: self.allowed,
+                allowed: asked.allow_peers.get().map(BTreeSet::from_iter),
                 rights: self.rights,
                 cluster_proof: self.cluster_proof,
             },
-            compressions: self.compressions,
+            compressions,
             spawnables: self.spawnables,
             propagators: self.propagators,
         };
-        Shared::begin(beginning, listener).map(Remote::new)
+        let remote = Shared::begin(beginning, listener).map(Remote::new)?;
+        if system.settings().log_config() {
+            for line in remote.settings() {
+                tracing::info!(system = system.name(), node = remote.node(), "{line}");
+            }
+        }
+        Ok(remote)
     }
 }
 

@@ -69,6 +69,13 @@ pub enum RemoteStartError {
         /// Which one.
         compression: Compression,
     },
+    /// What files or the environment say of remoting is wrong; each mistake is a line.
+    #[error(transparent)]
+    Settings(#[from] volary_core::settings::SettingsError),
+    /// Nobody has said where to listen: set `listen` in the table `[remote]`, or give it to
+    /// [`start`](crate::RemoteBuilder::start).
+    #[error("`remote.listen` is not set: say where to listen, as 127.0.0.1:4242")]
+    NoListen,
     /// An option has a value that it cannot have.
     #[error("`{option}` cannot be {value}: {allowed}")]
     Option {

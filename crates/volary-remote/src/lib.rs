@@ -20,13 +20,16 @@ pub mod compression;
 mod duty;
 mod error;
 mod event;
+mod instruments;
 mod link;
+mod metrics;
 mod operations;
 mod options;
 mod outlet;
 mod peer;
 mod propagator;
 mod remote;
+mod settings;
 mod shared;
 pub mod transport;
 mod transport_actor;
@@ -35,6 +38,7 @@ mod trust;
 pub use builder::RemoteBuilder;
 pub use error::RemoteStartError;
 pub use event::PeerEvent;
+pub use metrics::{RemoteCounts, RemoteMetrics};
 pub use operations::{
     ActorKind, ActorMetrics, Argument, Children, NodeMetrics, OperationError, RemoteNode, RemoteSpawn, RemoteSpawnError,
 };
@@ -42,6 +46,7 @@ pub use options::{Overflow, RemoteOptions};
 pub use peer::PeerReading;
 pub use propagator::Propagator;
 pub use remote::Remote;
+pub use settings::SETTINGS;
 pub use transport_actor::{
     AskRemote, Connect, InboundMessage, Peers, RemoteAnswer, RemoteDeadLetter, RemoteEnvelope, SendRemote,
     TransportActor, Undelivered,

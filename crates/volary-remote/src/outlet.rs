@@ -160,7 +160,7 @@ impl Outlet for PeerOutlet {
         }
         let payload = Resolving::within(&language.resolver, || Payload::of(parcel, entry))?;
         let shipped = self.ship(parcel, &shipment, payload.bytes());
-        if let Err(why @ (Undeliverable::TooLarge { .. } | Undeliverable::NoContext)) = shipped {
+        if let Err(why @ (Undeliverable::TooLarge { .. } | Undeliverable::TooManyHeaders)) = shipped {
             self.say_unsendable(parcel.type_name(), why);
         }
         let (wake, connected) = shipped?;

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use volary_core::settings::Effective;
 use volary_core::{ActorRef, Address, Message, Recipient, Target};
 use volary_wire::RemoteActor;
 
 use crate::builder::RemoteBuilder;
+use crate::metrics::RemoteMetrics;
 use crate::operations::{OperationError, RemoteNode, RemoteSpawn};
 use crate::peer::PeerReading;
 use crate::shared::Shared;
@@ -193,6 +195,42 @@ impl Remote {
     #[must_use]
     pub fn peers(&self) -> Vec<PeerReading> {
         self.0.readings()
+    }
+
+    /// What remoting has done and is about, in one reading: sums of all peers, and each of them. The system's
+    /// [instruments](volary_core::ActorSystem::instruments), and with them every exporter, have the same.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, bank) = two_nodes().await?;
+    /// remote.kinds("10.0.0.7:4242").await?;
+    /// let metrics = remote.metrics();
+    /// assert_eq!((metrics.connected(), metrics.counts.connections), (1, 1));
+    /// assert!(metrics.counts.bytes_read > 0);
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn metrics(&self) -> RemoteMetrics {
+        self.0.metrics()
+    }
+
+    /// The settings in force and where each came from, as they are logged at the start: options, and what else can be set.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_remote::RemoteOptions;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let system = system("bank").await?;
+    /// let options = RemoteOptions::new().window(1_024).receiver_share(256);
+    /// let remote = Remote::builder().options(options).start(&system, "127.0.0.1:0").await?;
+    /// let lines: Vec<String> = remote.settings().iter().map(ToString::to_string).collect();
+    /// assert!(lines.contains(&"remote.window = 1024 (code)".to_owned()));
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn settings(&self) -> &[Effective] {
+        &self.0.settings
     }
 
     /// How many bytes of messages from other nodes wait in mailboxes here; see

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod crossing;
+mod departed;
 mod ending;
 mod language;
 #[cfg(test)]
@@ -17,6 +18,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use volary_core::foreign::{Abroad, StandIn};
+use volary_core::settings::Effective;
 use volary_core::{ActorSystem, Address, AnyRef};
 use volary_wire::Registry;
 use volary_wire::native::RefuseReason;
@@ -26,6 +28,7 @@ pub(crate) use language::Language;
 use crate::compression::Compression;
 use crate::error::RemoteStartError;
 use crate::event::PeerEvent;
+use crate::instruments::RemoteInstruments;
 use crate::link::{self, Caller, Closing, Greeting, Link};
 use crate::operations::{Spawnables, Waiting};
 use crate::options::RemoteOptions;
@@ -38,6 +41,8 @@ use crate::trust::{PeerIdentity, Trust, is_loopback};
 pub(crate) struct Shared {
     pub(crate) language: Arc<Language>,
     pub(crate) options: RemoteOptions,
+    /// What is in force, and who said so.
+    pub(crate) settings: Vec<Effective>,
     pub(crate) transport: Box<dyn Transport>,
     pub(crate) cluster: String,
     /// `host:port`, as others know it.
@@ -50,6 +55,8 @@ pub(crate) struct Shared {
     peers: Mutex<BTreeMap<String, Arc<Peer>>>,
     /// Peers that were let go of while messages of theirs may wait in mailboxes here; changes under the lock of `peers`.
     forgotten: Mutex<Vec<Weak<Peer>>>,
+    /// What was counted of these; changes under the lock of `peers` as well.
+    departed: Mutex<departed::Departed>,
     links: Mutex<BTreeMap<String, Arc<Link>>>,
     /// Peers that are being dialled just now.
     dialling: Mutex<BTreeSet<String>>,
@@ -77,6 +84,8 @@ pub(crate) struct Beginning {
     pub(crate) system: ActorSystem,
     pub(crate) registry: Registry,
     pub(crate) options: RemoteOptions,
+    /// What is in force, and who said so.
+    pub(crate) settings: Vec<Effective>,
     pub(crate) transport: Box<dyn Transport>,
     pub(crate) cluster: String,
     /// `host:port`, as others know it.
@@ -102,6 +111,7 @@ impl Shared {
                 propagators: with.propagators,
             }),
             options: with.options,
+            settings: with.settings,
             transport: with.transport,
             cluster: with.cluster,
             node: with.node,
@@ -112,6 +122,7 @@ impl Shared {
             this: this.clone(),
             peers: Mutex::default(),
             forgotten: Mutex::default(),
+            departed: Mutex::default(),
             links: Mutex::default(),
             dialling: Mutex::default(),
             adopting: Mutex::default(),
@@ -132,6 +143,7 @@ impl Shared {
         ending::end_with(&system, &shared)?;
         system.world().spawn(Box::pin(shared.clone().listen(listener)));
         system.world().spawn(Box::pin(shared.clone().relieve()));
+        system.add_instruments(Arc::new(RemoteInstruments(Arc::downgrade(&shared))));
         Ok(shared)
     }
 
@@ -229,7 +241,8 @@ impl Shared {
     }
 
     /// These are peers no more. Under the lock of `peers`.
-    fn let_go<'a>(&self, peers: impl Iterator<Item = &'a Arc<Peer>>) {
+    fn let_go<'a>(&self, peers: impl Iterator<Item = &'a Arc<Peer>> + Clone) {
+        self.departed.lock().add(peers.clone());
         let mut forgotten = self.forgotten.lock();
         forgotten.retain(|peer| peer.strong_count() > 0);
         forgotten.extend(peers.map(Arc::downgrade));

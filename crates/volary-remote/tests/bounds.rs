@@ -14,6 +14,7 @@ use common::*;
 use serde::{Deserialize, Serialize};
 use volary::prelude::*;
 use volary::routing::RoundRobin;
+use volary_core::tree::MAX_PATH_BYTES;
 use volary_core::{Baggage, DeadLetter, DeadReason, RemoteError, SendError};
 use volary_remote::transport::Memory;
 use volary_remote::{Argument, OperationError, RemoteBuilder, RemoteOptions, RemoteSpawnError};
@@ -23,7 +24,7 @@ const THERE: &str = "127.0.0.1:7002";
 
 /// Takes no longer messages than this, in frames that are shorter still.
 fn little() -> RemoteOptions {
-    options().chunk_bytes(2_048).max_frame(4_096).max_message(LITTLE)
+    options().chunk_bytes(2_048).max_frame(9_216).max_message(LITTLE)
 }
 
 /// Makes as many bytes as it is told to, and children.
@@ -85,7 +86,7 @@ async fn r1_a_message_that_the_other_node_does_not_take_is_refused_where_it_is_s
     let far = one.far(&other, "desk");
     soon("a note", far.ask(Note { number: 1 })).await.unwrap();
     let bounds = reading(&one).bounds;
-    assert_eq!((bounds.frame, bounds.message), (Some(4_096), Some(LITTLE as u64)));
+    assert_eq!((bounds.frame, bounds.message), (Some(9_216), Some(LITTLE as u64)));
 
     let (bytes, most) = too_large(soon("an end", far.ask(echo(LITTLE))).await);
     assert!(bytes >= LITTLE && most == LITTLE, "{bytes} of {most}");
@@ -215,6 +216,43 @@ async fn r1_a_router_says_of_what_its_routees_elsewhere_do_not_take_that_it_is_t
     undisturbed(one, other).await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r1_the_longest_address_fits_into_the_shortest_frames() {
+    let shortest = options().chunk_bytes(1_024).max_frame(9_216);
+    let one = Node::start("one", builder().options(shortest.clone())).await;
+    let other = Node::start("other", builder().options(shortest.clone())).await;
+    let third = ActorSystem::builder("third")
+        .ignore_environment()
+        .start()
+        .await
+        .unwrap();
+    let too_short = builder().options(shortest.max_frame(9_215)).start(&third, THERE).await;
+    let why = too_short.map(drop).unwrap_err().to_string();
+    assert!(why.contains("`max_frame` cannot be 9215: at least 9KiB"), "{why}");
+    third.stop().await.unwrap();
+    // As long as paths can be.
+    let mut mill = other.system.spawn(|| Mill).named("mill").await.unwrap();
+    let mut path = "/user/mill".to_owned();
+    let mut number = 0;
+    while path.len() + 201 < MAX_PATH_BYTES {
+        number += 1;
+        assert!(soon("a child", mill.ask(Bear { number })).await.unwrap());
+        path += &format!("/{number:0>200}");
+        mill = other.system.lookup(&path).unwrap();
+    }
+    let address = format!("volary://other@{}{path}", other.remote.node());
+    assert!(address.len() > 6_900, "{}", address.len());
+    let far: ActorRef<Mill> = one.remote.actor(&address.parse().unwrap()).unwrap();
+    for bytes in [0, 100, 20_000] {
+        let answer = soon("an answer", far.ask(Grind { bytes }).timeout(PATIENCE)).await;
+        assert_eq!(answer.unwrap().len(), bytes);
+    }
+    // Whoever watches it names it, and so does who tells of its end.
+    mill.stop();
+    soon("the end", far.terminated()).await;
+    undisturbed(one, other).await;
+}
+
 /// So many headers around what is done.
 fn headers(count: usize) -> Baggage {
     let header = |baggage: Baggage, number| baggage.with_header(format!("word-{number}"), "a").unwrap();
@@ -231,18 +269,32 @@ async fn r7_headers_that_the_other_node_does_not_take_are_refused_where_they_are
     for (count, number) in [(2, 1), (3, 2), (0, 3)] {
         headers(count).in_scope(|| far.tell(Note { number })).unwrap();
     }
+    let early = far.clone();
+    let early = headers(3).around(async move { early.ask(Note { number: 9 }).timeout(PATIENCE).await });
+    let early = tokio::spawn(early);
+    eventually("that it waits", || reading(&one).open_asks == 1).await;
     let there = builder().options(options().max_headers(2)).transport(network);
     let other = Node::start_at("other", there, THERE).await;
     other.desk("desk").await;
     let letter = soon("a dead letter", dead.next()).await.unwrap();
     assert_eq!(letter.reason(), DeadReason::Unsendable);
+    let certainly_not_handled = |answer: Result<u64, AskError>| match answer {
+        Err(AskError::Remote(error)) => {
+            assert!(error.is_certainly_not_handled(), "{error}");
+            assert!(
+                error.to_string().contains("more headers than that node takes"),
+                "{error}"
+            );
+        }
+        other => panic!("{other:?}"),
+    };
+    certainly_not_handled(soon("an end", early).await.unwrap());
     let with = async |count: usize| {
         let asked = headers(count).around(async { far.ask(Note { number: 4 }).await });
         soon("an end", asked).await
     };
     assert_eq!(with(2).await.unwrap(), 3);
-    let refused = with(3).await.unwrap_err().to_string();
-    assert!(refused.contains("what is to travel along"), "{refused}");
+    certainly_not_handled(with(3).await);
     assert_eq!(other.log.all(), ["1", "3", "4"]);
     undisturbed(one, other).await;
 }

@@ -266,6 +266,29 @@ async fn r5_a_caller_cannot_have_the_rights_of_another_by_its_spelling() {
     node.system.stop().await.unwrap();
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r5_a_caller_that_stands_for_all_addresses_is_refused_and_counted() {
+    let node = Node::start("one", builder()).await;
+    let everywhere = ["0.0.0.0:7", "[::]:7", "[::ffff:0.0.0.0]:7"];
+    for (at, name) in everywhere.into_iter().enumerate() {
+        let mut caller = Stranger::call(&node, name).await;
+        let Some(Frame::Refuse(refuse)) = soon("an answer", caller.hear()).await else {
+            panic!("{name} is taken")
+        };
+        assert_eq!(refuse.reason, RefuseReason::Forbidden);
+        let why = refuse.text.as_str();
+        // However it is spelt: one that is not spelt as nodes are is none that can be reached.
+        assert!(why.contains("all addresses of a machine") || at == 2, "{why}");
+        eventually("that it is counted", || {
+            node.remote.refused_connections() == at as u64 + 1
+        })
+        .await;
+    }
+    assert!(node.remote.peers().is_empty());
+    let _named = Stranger::enter(&node, "127.0.0.1:7").await;
+    node.system.stop().await.unwrap();
+}
+
 /// Each operation, and the right that it needs. Whoever changes a right, or adds an operation, says so here too.
 const NEEDED: [(&str, Right); 18] = [
     ("lookup", Right::Inspect),

@@ -204,5 +204,5 @@ fn said<T, R: Rejection>(answer: &Result<T, AskError<R>>, expected: &str) -> boo
     let Err(AskError::Remote(error)) = answer else {
         return false;
     };
-    matches!(&**error, RemoteError::Codec { why, .. } if why == expected)
+    matches!(&**error, RemoteError::Unsendable { why, .. } if why == expected) && error.is_certainly_not_handled()
 }

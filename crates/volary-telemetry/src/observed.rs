@@ -1,5 +1,7 @@
 //! A system as its instruments see it: looked at once for each collection, however many instruments there are.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use opentelemetry::KeyValue;
 use parking_lot::Mutex;
 use volary_core::{ActorSystem, Instrument};
@@ -15,13 +17,15 @@ pub(crate) struct Observed {
     /// How many actors have figures of their own.
     actors: usize,
     last: Mutex<Look>,
+    /// The instruments that there are, by their names.
+    registered: Mutex<BTreeSet<&'static str>>,
 }
 
 /// What was seen in one look, by instrument.
 #[derive(Default)]
 struct Look {
     /// Each is told once; who comes again belongs to the next collection.
-    untold: Vec<Option<Vec<Labelled>>>,
+    untold: BTreeMap<&'static str, Vec<Labelled>>,
 }
 
 impl Observed {
@@ -30,7 +34,13 @@ impl Observed {
             system: Mutex::new(Some(system)),
             actors,
             last: Mutex::default(),
+            registered: Mutex::default(),
         }
+    }
+
+    /// Whether there was no instrument of this name before.
+    pub(crate) fn is_new(&self, name: &'static str) -> bool {
+        self.registered.lock().insert(name)
     }
 
     pub(crate) fn release(&self) {
@@ -39,37 +49,40 @@ impl Observed {
     }
 
     /// Tells the values of one instrument.
-    pub(crate) fn tell(&self, at: usize, mut each: impl FnMut(u64, &[KeyValue])) {
+    pub(crate) fn tell(&self, name: &'static str, mut each: impl FnMut(u64, &[KeyValue])) {
         let Some(system) = self.system.lock().clone() else {
             return;
         };
         let values = {
             let mut last = self.last.lock();
-            if !last.untold.get(at).is_some_and(Option::is_some) {
+            if !last.untold.contains_key(name) {
                 last.untold = self.look(&system);
             }
-            last.untold.get_mut(at).and_then(Option::take)
+            last.untold.remove(name)
         };
         for (value, attributes) in values.into_iter().flatten() {
             each(value, &attributes);
         }
     }
 
-    fn look(&self, system: &ActorSystem) -> Vec<Option<Vec<Labelled>>> {
+    fn look(&self, system: &ActorSystem) -> BTreeMap<&'static str, Vec<Labelled>> {
         let name = KeyValue::new("actor.system", system.name().to_owned());
         let mut detailed = per_actor::values(system, self.actors, &name);
         let values = |instrument: Instrument| {
             let own = detailed.remove(instrument.name);
-            Some(own.unwrap_or_else(|| by_kind(&instrument, &name)))
+            let all = own.unwrap_or_else(|| labelled(&instrument, &name));
+            (instrument.name, all)
         };
         system.instruments().into_iter().map(values).collect()
     }
 }
 
-fn by_kind(instrument: &Instrument, system: &KeyValue) -> Vec<Labelled> {
+fn labelled(instrument: &Instrument, system: &KeyValue) -> Vec<Labelled> {
     let labelled = |point: &volary_core::Point| {
         let kind = point.actor_kind.map(|kind| KeyValue::new("actor.kind", kind));
-        let attributes = std::iter::once(system.clone()).chain(kind).collect();
+        let labels = point.labels.iter();
+        let others = labels.map(|(label, value)| KeyValue::new(*label, value.clone()));
+        let attributes = std::iter::once(system.clone()).chain(kind).chain(others).collect();
         (point.value, attributes)
     };
     instrument.points.iter().map(labelled).collect()

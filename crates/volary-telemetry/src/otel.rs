@@ -80,9 +80,9 @@ impl Otel {
         Latencies::new(&self.meter, system)
     }
 
-    /// Registers an instrument for each figure of the system; once for each system. They are read when the provider
-    /// collects, and not any more when the system has stopped. With a system of a million actors a collection takes
-    /// a look at each of them.
+    /// Registers an instrument for each figure of the system, and of what is added to it later, as by remoting; once for
+    /// each system. They are read when the provider collects, and not any more when the system has stopped. With a
+    /// system of a million actors a collection takes a look at each of them.
     ///
     /// ```
     /// # use opentelemetry_sdk::metrics::SdkMeterProvider;
@@ -100,13 +100,22 @@ impl Otel {
             released.release();
         });
         system.on_shutdown(hook)?;
-        for (at, instrument) in system.instruments().into_iter().enumerate() {
-            self.register(at, &instrument, observed.clone());
-        }
+        let (otel, later) = (self.clone(), observed.clone());
+        // First, so that what is added meanwhile is not missed.
+        system.on_instruments(move |added| otel.register_new(added, &later));
+        self.register_new(&system.instruments(), &observed);
         Ok(())
     }
 
-    fn register(&self, at: usize, instrument: &Instrument, observed: Arc<Observed>) {
+    fn register_new(&self, instruments: &[Instrument], observed: &Arc<Observed>) {
+        for instrument in instruments {
+            if observed.is_new(instrument.name) {
+                self.register(instrument, observed.clone());
+            }
+        }
+    }
+
+    fn register(&self, instrument: &Instrument, observed: Arc<Observed>) {
         let Instrument { name, unit, help, .. } = *instrument;
         match instrument.kind {
             InstrumentKind::Counter => {
@@ -114,7 +123,7 @@ impl Otel {
                     .u64_observable_counter(name)
                     .with_unit(unit)
                     .with_description(help)
-                    .with_callback(move |told| observed.tell(at, |value, attributes| told.observe(value, attributes)))
+                    .with_callback(move |told| observed.tell(name, |value, attributes| told.observe(value, attributes)))
                     .build();
             }
             _ => {
@@ -122,7 +131,7 @@ impl Otel {
                     .u64_observable_gauge(name)
                     .with_unit(unit)
                     .with_description(help)
-                    .with_callback(move |told| observed.tell(at, |value, attributes| told.observe(value, attributes)))
+                    .with_callback(move |told| observed.tell(name, |value, attributes| told.observe(value, attributes)))
                     .build();
             }
         }

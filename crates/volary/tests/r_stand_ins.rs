@@ -141,7 +141,7 @@ fn r6_what_an_outlet_refuses_comes_back() {
         let Err(AskError::Remote(error)) = desk.ask(Who).await else {
             panic!()
         };
-        assert!(matches!(*error, RemoteError::Codec { .. }));
+        assert!(matches!(*error, RemoteError::Unsendable { .. }));
         assert!(
             matches!(desk.tell(Note { number: 13 }), Err(TellError::Unsendable(_))),
             "a panic is contained"

@@ -209,7 +209,7 @@ impl<R: Rejection> AskError<R> {
     pub(crate) fn unsendable<M>(why: Reason) -> Self {
         let name = std::any::type_name::<M>().to_owned();
         AskError::Remote(Box::new(match why {
-            Reason::Said(why) => RemoteError::Codec {
+            Reason::Said(why) => RemoteError::Unsendable {
                 name,
                 why: why.to_owned(),
             },
@@ -261,8 +261,17 @@ pub enum RemoteError {
         /// What it says.
         why: String,
     },
-    /// The message, or its answer, could not be written or read.
-    #[error("{name} could not be written or read: {why}")]
+    /// The message cannot be sent to that node, and was not: it is not registered, it cannot be written, or what travels
+    /// along with it is more than the node takes.
+    #[error("{name} cannot be sent to that node: {why}")]
+    Unsendable {
+        /// The name of the message.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// The answer cannot be read. The message was handled.
+    #[error("the answer to {name} cannot be read: {why}")]
     Codec {
         /// The name of the message.
         name: String,
@@ -287,6 +296,8 @@ impl RemoteError {
     /// ```
     /// # use volary_core::RemoteError;
     /// assert!(RemoteError::Busy { node: "a:1".to_owned() }.is_certainly_not_handled());
+    /// let (name, why) = ("shop.Order".to_owned(), "it has too many headers".to_owned());
+    /// assert!(RemoteError::Unsendable { name, why }.is_certainly_not_handled());
     /// ```
     #[must_use]
     pub fn is_certainly_not_handled(&self) -> bool {

@@ -24,7 +24,7 @@ use crate::reference::foreign::Abroad;
 use crate::reference::{ActorId, SpawnError};
 use crate::scheduler::Book;
 use crate::sync::atomic::{AtomicU64, Ordering::*};
-use crate::telemetry::Meter;
+use crate::telemetry::{Meter, Sources};
 use crate::time::{Moment, Timers, nanos};
 use crate::topics::TopicBook;
 use crate::tree::{Address, Path};
@@ -92,6 +92,8 @@ pub(crate) struct SystemCore {
     around: Around,
     /// How actors of other nodes are found.
     abroad: OnceLock<Arc<dyn Abroad>>,
+    /// Who has figures of their own.
+    sources: Sources,
     /// Held while the parent of stand-ins is made.
     making_stand_ins: Mutex<()>,
     /// Somebody looks at what actors do.
@@ -178,6 +180,10 @@ impl SystemCore {
         self.around.meter.as_ref()
     }
 
+    pub(crate) fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
     pub(crate) fn extensions(&self) -> &Extensions {
         &self.around.extensions
     }
@@ -241,6 +247,7 @@ impl SystemCore {
             least_drain: AtomicU64::new(0),
             around: parts.around,
             abroad: OnceLock::new(),
+            sources: Sources::default(),
             making_stand_ins: Mutex::new(()),
             observed: parts.env.observes(),
             simulated: parts.env.is_simulated(),

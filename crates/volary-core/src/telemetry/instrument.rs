@@ -29,14 +29,54 @@ pub enum InstrumentKind {
 /// ```
 /// # use volary_core::Point;
 /// fn show(point: &Point) { println!("{}: {}", point.actor_kind.unwrap_or("the system"), point.value); }
+/// # show(&Point::new(3));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Point {
     /// The type of the actors that it is about; `None` for the whole system.
     pub actor_kind: Option<&'static str>,
+    /// What else it is told apart by, such as `remote.peer` and the address of a node; the names have dots.
+    pub labels: Vec<(&'static str, String)>,
     /// The value.
     pub value: u64,
+}
+
+impl Point {
+    /// A value of the whole system.
+    ///
+    /// ```
+    /// # use volary_core::Point;
+    /// assert_eq!(Point::new(3).value, 3);
+    /// ```
+    #[must_use]
+    pub fn new(value: u64) -> Self {
+        Point {
+            actor_kind: None,
+            labels: Vec::new(),
+            value,
+        }
+    }
+
+    /// The same for one of many, told apart by this. There must not be more of them than a metrics store can keep.
+    ///
+    /// ```
+    /// # use volary_core::Point;
+    /// let point = Point::new(3).label("remote.peer", "10.0.0.7:4242");
+    /// assert_eq!(point.labels, [("remote.peer", "10.0.0.7:4242".to_owned())]);
+    /// ```
+    #[must_use]
+    pub fn label(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.labels.push((name, value.into()));
+        self
+    }
+
+    pub(super) fn of_kind(kind: &'static str, value: u64) -> Self {
+        Point {
+            actor_kind: Some(kind),
+            ..Point::new(value)
+        }
+    }
 }
 
 /// A figure with its name; see [`ActorSystem::instruments`].
@@ -63,12 +103,74 @@ pub struct Instrument {
     pub points: Vec<Point>,
 }
 
+impl Instrument {
+    /// One that only grows, without unit.
+    ///
+    /// ```
+    /// # use volary_core::{Instrument, Point};
+    /// let read = Instrument::counter("gate.read", "Bytes read").unit("By").points([Point::new(512)]);
+    /// assert_eq!((read.unit, read.points[0].value), ("By", 512));
+    /// ```
+    #[must_use]
+    pub fn counter(name: &'static str, help: &'static str) -> Self {
+        Instrument::of(InstrumentKind::Counter, name, help)
+    }
+
+    /// One that is what it is at this moment, without unit.
+    ///
+    /// ```
+    /// # use volary_core::{Instrument, Point};
+    /// let open = Instrument::gauge("gate.open", "Gates that are open").points([Point::new(2)]);
+    /// assert_eq!(open.points[0].value, 2);
+    /// ```
+    #[must_use]
+    pub fn gauge(name: &'static str, help: &'static str) -> Self {
+        Instrument::of(InstrumentKind::Gauge, name, help)
+    }
+
+    /// What it is measured in, as UCUM writes it.
+    ///
+    /// ```
+    /// # use volary_core::Instrument;
+    /// assert_eq!(Instrument::gauge("gate.age", "How old it is").unit("s").unit, "s");
+    /// ```
+    #[must_use]
+    pub fn unit(mut self, unit: &'static str) -> Self {
+        self.unit = unit;
+        self
+    }
+
+    /// With these values.
+    ///
+    /// ```
+    /// # use volary_core::{Instrument, Point};
+    /// let none = Instrument::gauge("gate.open", "Gates that are open").points([]);
+    /// assert!(none.points.is_empty());
+    /// ```
+    #[must_use]
+    pub fn points(mut self, points: impl IntoIterator<Item = Point>) -> Self {
+        self.points = points.into_iter().collect();
+        self
+    }
+
+    fn of(kind: InstrumentKind, name: &'static str, help: &'static str) -> Self {
+        Instrument {
+            name,
+            unit: "",
+            help,
+            kind,
+            points: Vec::new(),
+        }
+    }
+}
+
 use InstrumentKind::{Counter, Gauge};
 
 impl ActorSystem {
     /// All figures of this system now, always the same ones in the same order: first those of the system, then those
-    /// of its actors by their type. What is counted by type besides the actors alive (what they took, faults, restarts,
-    /// reinstatements, dead letters) has values only with [`telemetry`](crate::SystemBuilder::telemetry).
+    /// of its actors by their type, and behind them those that [others have](crate::InstrumentSource). What is counted by type
+    /// besides the actors alive (what they took, faults, restarts, reinstatements, dead letters) has values only with
+    /// [`telemetry`](crate::SystemBuilder::telemetry).
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -84,6 +186,7 @@ impl ActorSystem {
         let mut all = self.of_the_system();
         all.extend(of_those_alive(&census));
         all.extend(self.by_kind(&census));
+        all.extend(self.core.sources().read());
         all
     }
 
@@ -237,10 +340,7 @@ impl ActorSystem {
             unit,
             help,
             kind,
-            points: vec![Point {
-                actor_kind: None,
-                value,
-            }],
+            points: vec![Point::new(value)],
         });
         made.into()
     }
@@ -258,10 +358,7 @@ impl ActorSystem {
             }
         }
         let counted = |name, help, value: fn(&KindReading) -> u64| {
-            let point = |reading: &KindReading| Point {
-                actor_kind: Some(reading.kind),
-                value: value(reading),
-            };
+            let point = |reading: &KindReading| Point::of_kind(reading.kind, value(reading));
             Instrument {
                 name,
                 unit: "",
@@ -270,10 +367,7 @@ impl ActorSystem {
                 points: readings.iter().map(point).collect(),
             }
         };
-        let point = |(kind, value): (&'static str, u64)| Point {
-            actor_kind: Some(kind),
-            value,
-        };
+        let point = |(kind, value): (&'static str, u64)| Point::of_kind(kind, value);
         vec![
             Instrument {
                 name: "actor.processed.count",
@@ -309,10 +403,7 @@ fn of_those_alive(census: &[KindCensus]) -> Vec<Instrument> {
         }),
     ];
     let made = rows.map(|(name, help, value)| {
-        let point = |kind: &KindCensus| Point {
-            actor_kind: Some(kind.kind),
-            value: value(kind),
-        };
+        let point = |kind: &KindCensus| Point::of_kind(kind.kind, value(kind));
         Instrument {
             name,
             unit: "",

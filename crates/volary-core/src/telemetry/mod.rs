@@ -10,6 +10,7 @@ mod kinds;
 mod meter;
 mod options;
 mod sample;
+mod source;
 
 pub use census::KindCensus;
 pub use histogram::{BOUNDS, Histogram};
@@ -18,3 +19,5 @@ pub use meter::{KindReading, Readings};
 pub(crate) use meter::{Meter, Rare, span_id};
 pub use options::{Cardinality, Telemetry};
 pub use sample::{Begun, Sample, TelemetrySink};
+pub use source::InstrumentSource;
+pub(crate) use source::Sources;

@@ -130,7 +130,7 @@ impl Link {
         self.answers.one_answered(|| {
             let too_large = match written {
                 Ok(_) => self.write(|outbound| outbound.answer(buffer).err()),
-                Err(Oversize { length, limit }) => Some(Undeliverable::TooLarge {
+                Err(Oversize { length, limit, .. }) => Some(Undeliverable::TooLarge {
                     bytes: length,
                     most: limit,
                 }),

@@ -1,6 +1,7 @@
 //! Whoever sees to it that there is a connection to a peer when one is needed.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::*;
 use std::time::Duration;
 
 use volary_core::Moment;
@@ -41,6 +42,7 @@ pub(crate) async fn dial(peer: Arc<Peer>, turn: u64) {
                 peer.dialler.wait_until(turn, 0);
                 continue;
             };
+            peer.counters.attempts.fetch_add(1, Relaxed);
             let attempted = shared.closing.or(contained(attempt(&peer))).await;
             peer.dialler.wait_until(turn, 0);
             attempted
@@ -57,6 +59,7 @@ pub(crate) async fn dial(peer: Arc<Peer>, turn: u64) {
             // Its own connection is on the way.
             Err(error) if error.is_duplicate() => Duration::from_millis(100),
             Err(error) => {
+                peer.counters.failed_attempts.fetch_add(1, Relaxed);
                 let why = error.to_string();
                 *peer.why_not.lock() = Some(why.clone());
                 if peer.trials.lock().is_news(&why) {

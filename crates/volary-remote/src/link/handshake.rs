@@ -14,8 +14,8 @@ use super::within;
 use crate::compression::Compression;
 use crate::peer::Called;
 use crate::shared::Shared;
-use crate::transport::{Connection, Identity};
-use crate::trust::is_itself;
+use crate::transport::{Connection, Identity, host_of};
+use crate::trust::{is_itself, is_unspecified};
 
 /// How much of what a caller says is heard when it was refused, and for how long.
 const HEARD_OUT: u64 = 1 << 20;
@@ -249,6 +249,14 @@ fn judge(shared: &Shared, hello: &Hello) -> Result<(), (RefuseReason, String)> {
     let itself = hello.node.as_str().parse().map(|node: Node| node.to_string());
     if itself.as_deref() != Ok(hello.node.as_str()) {
         let text = format!("{:?} is no node that can be reached", hello.node.as_str());
+        return Err((RefuseReason::Forbidden, text));
+    }
+    // Nobody could call it back, and every machine could be meant.
+    if is_unspecified(host_of(hello.node.as_str())) {
+        let text = format!(
+            "{:?} stands for all addresses of a machine: it has to advertise the one by which others reach it",
+            hello.node.as_str()
+        );
         return Err((RefuseReason::Forbidden, text));
     }
     Ok(())

@@ -47,6 +47,10 @@ pub(crate) struct Link {
     closing: Closing,
     /// When something came last, in nanoseconds since the system's beginning of time.
     heard: AtomicU64,
+    /// When the last heartbeat was written, on the same clock.
+    asked: AtomicU64,
+    /// Its number, until it is answered; or 0.
+    asked_for: AtomicU64,
     /// Nothing is read before some of what is to be said was written.
     deaf: AtomicBool,
     /// Messages of the peer that have left their mailboxes here.
@@ -75,6 +79,8 @@ impl Link {
             rights,
             closing: Closing::default(),
             heard: AtomicU64::new(0),
+            asked: AtomicU64::new(0),
+            asked_for: AtomicU64::new(0),
             deaf: AtomicBool::new(false),
             leaving: Mutex::default(),
             watches: Mutex::default(),
@@ -156,6 +162,7 @@ impl Link {
         if self.closing.close() {
             tracing::info!(node = %self.peer.node, why, "disconnected");
             self.peer.disconnected(self.epoch);
+            self.peer.counters.disconnections.fetch_add(1, Relaxed);
             self.leaving.lock().settle_up(self); // nobody hears of it any more
             self.answers.clear();
             self.watches.lock().clear();

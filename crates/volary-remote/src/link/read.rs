@@ -304,7 +304,7 @@ impl Inbound {
                 peer.outbound.lock().pieces_read(self.link.epoch, credit.bytes, clock);
                 peer.to_write.notify_one();
             }
-            Frame::HeartbeatReply { .. } => {}
+            Frame::HeartbeatReply { nonce } => self.link.sign(nonce),
             Frame::Terminated(terminated) => self.terminated(&terminated),
             Frame::Heartbeat { nonce } => self.link.write_first(&Frame::HeartbeatReply { nonce }),
             Frame::Operation(operation) => serve(&self.link, &operation),

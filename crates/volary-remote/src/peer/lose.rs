@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::{Buf, BytesMut};
 use volary_core::foreign::{PendingReply, Undeliverable};
 use volary_core::{ActorId, DeadReason};
-use volary_wire::native::{Bounds, Capabilities, Envelope, Frame, FrameDecoder, FrameKind, Limits, Name};
+use volary_wire::native::{Addressed, Bounds, Capabilities, Frame, FrameDecoder, Limits, Metadata, NameRef};
 
 use super::lost::Lost;
 use super::names::Names;
@@ -42,10 +42,14 @@ impl Outbound {
                 let most = terms.longest;
                 return Some(Undeliverable::TooLarge { bytes, most });
             }
-            let is_taken = !terms.counts_headers() || terms.takes(message(frame)?.metadata.as_ref());
-            (!is_taken).then_some(Undeliverable::NoContext)
+            let is_counted = terms.counts_headers() && Addressed::of(frame)?.has_metadata;
+            let is_taken = !is_counted || terms.takes(metadata(frame).as_ref());
+            (!is_taken).then_some(Undeliverable::TooManyHeaders)
         };
-        let small = frames(&self.ready).filter_map(|frame| Some((numbered(frame)?, why_not(frame)?)));
+        let small = frames(&self.ready).filter_map(|frame| {
+            let why_not = why_not(frame)?;
+            Some((numbered(frame)?, why_not))
+        });
         let large = self.large.messages();
         let large = large.filter_map(|(sequence, frame)| Some((sequence, why_not(frame)?)));
         let unfit: BTreeMap<u64, Undeliverable> = small.chain(large).collect();
@@ -54,23 +58,34 @@ impl Outbound {
         self.withdraw(&sequences, reason)
     }
 
-    /// What has waited is longer than the peer takes it as a whole: it goes in pieces, and what was written behind it does not
-    /// pass it. Before what waits to go in pieces anyway, which is behind all that is to the same receivers.
+    /// What has waited is longer than the peer takes it as a whole: it goes in pieces, and what was written behind it to the same
+    /// receiver does not pass it, nor does anything pass what is no message. Before what waits to go in pieces anyway, which
+    /// is behind all that is to the same receivers. All other messages go as they would have gone.
     fn cut_what_waits(&mut self) {
         if frames(&self.ready).all(|frame| frame.len() <= self.terms.chunk) {
             return;
         }
         let waiting = std::mem::take(&mut self.ready).freeze();
+        let (chunk, ready) = (self.terms.chunk, &mut self.ready);
+        let mut slow = BTreeSet::new();
+        let mut all_are_slow = false;
         self.large.put_before(|large| {
             for frame in frames(&waiting) {
-                let copy = waiting.slice_ref(frame);
-                match message(frame) {
-                    Some(Envelope {
-                        sequence,
-                        receiver: Name::Text(receiver),
-                        ..
-                    }) => large.push(place(&receiver), sequence, copy),
-                    _ => large.push_answer(copy),
+                let is_long = frame.len() > chunk;
+                let to = Addressed::of(frame).and_then(|to| match to.receiver {
+                    NameRef::Text(receiver) => Some((place(receiver), to.sequence)),
+                    NameRef::Id(_) => None,
+                });
+                match to {
+                    Some((place, sequence)) if is_long || all_are_slow || slow.contains(&place) => {
+                        slow.insert(place);
+                        large.push(place, sequence, waiting.slice_ref(frame));
+                    }
+                    None if is_long || all_are_slow || !slow.is_empty() => {
+                        all_are_slow = true;
+                        large.push_answer(waiting.slice_ref(frame));
+                    }
+                    _ => ready.extend_from_slice(frame),
                 }
             }
         });
@@ -228,21 +243,17 @@ fn frames(mut left: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// The number of a frame that is a message.
 fn numbered(frame: &[u8]) -> Option<u64> {
-    Some(message(frame)?.sequence)
+    Some(Addressed::of(frame)?.sequence)
 }
 
-/// What is in a frame that is a message.
-fn message(frame: &[u8]) -> Option<Envelope> {
-    let kind = *frame.get(4)?;
-    if kind != FrameKind::Ask as u8 && kind != FrameKind::Tell as u8 {
-        return None;
-    }
+/// What travels along with a frame that is a message.
+fn metadata(frame: &[u8]) -> Option<Metadata> {
     let mut limits = Limits::default();
     limits.max_frame = limits.max_frame.max(frame.len());
     let mut decoder = FrameDecoder::new(limits);
     decoder.feed(frame);
     match decoder.next_frame() {
-        Ok(Some(Frame::Ask { envelope, .. } | Frame::Tell(envelope))) => Some(envelope),
+        Ok(Some(Frame::Ask { envelope, .. } | Frame::Tell(envelope))) => envelope.metadata,
         _ => None,
     }
 }
@@ -250,10 +261,11 @@ fn message(frame: &[u8]) -> Option<Envelope> {
 #[cfg(test)]
 mod tests {
     use bytes::BytesMut;
-    use volary_wire::native::{FrameWriter, Head, NameRef};
+    use volary_wire::native::{FrameKind, FrameWriter, Head, Operation};
 
     use super::super::outbound::put;
     use super::*;
+    use crate::options::RemoteOptions;
 
     #[test]
     fn messages_are_found_among_frames() {
@@ -271,5 +283,77 @@ mod tests {
         let _ = FrameWriter::new(&mut out).tell(&Head { sequence: 9, ..head }, |_| Ok::<(), ()>(()));
         let found: Vec<_> = frames(&out).map(numbered).collect();
         assert_eq!(found, [None, Some(300), Some(9)]);
+    }
+    fn tell(outbound: &mut Outbound, to: &str, length: usize) {
+        outbound.sequence += 1;
+        let head = Head {
+            sequence: outbound.sequence,
+            receiver: NameRef::Text(to),
+            sender: None,
+            type_name: NameRef::Text("test"),
+            codec: volary_wire::CodecId::PROTO,
+            metadata: None,
+        };
+        let payload = |out: &mut BytesMut| {
+            out.resize(out.len() + length, 0);
+            Ok::<(), ()>(())
+        };
+        let _ = FrameWriter::new(&mut outbound.ready).tell(&head, payload);
+    }
+
+    /// What goes at once, and what goes in pieces or behind them, when whoever comes takes shorter frames.
+    fn ways(outbound: &mut Outbound) -> (Vec<u64>, Vec<u64>) {
+        let mut bounds = Bounds::default();
+        bounds.frame = Some(9 << 10);
+        let (_, lost) = outbound.connect(Capabilities::all(), bounds);
+        assert!(lost.is_empty());
+        let at_once = frames(&outbound.ready).filter_map(numbered).collect();
+        (
+            at_once,
+            outbound.large.messages().map(|(sequence, _)| sequence).collect(),
+        )
+    }
+
+    #[test]
+    fn r3_a_long_message_that_has_waited_makes_slow_only_what_must_not_pass_it() {
+        let mut outbound = Outbound::new(&RemoteOptions::new());
+        for (to, length) in [
+            ("volary://x@a:1/user/a", 10),
+            ("volary://x@a:1/user/b", 20_000),
+            ("volary://x@a:1/user/a", 10),
+            ("volary://x@a:1/user/b", 10),
+            ("volary://x@a:1/user/b#7f", 10), // the same place
+            ("volary://x@a:1/user/c", 10),
+        ] {
+            tell(&mut outbound, to, length);
+        }
+        assert_eq!(ways(&mut outbound), (vec![1, 3, 6], vec![2, 4, 5]));
+        assert!(outbound.large.is_behind(place("volary://x@a:1/user/b")));
+        assert!(!outbound.large.is_behind(place("volary://x@a:1/user/a")));
+    }
+
+    #[test]
+    fn r3_nothing_that_has_waited_passes_an_operation() {
+        let mut outbound = Outbound::new(&RemoteOptions::new());
+        let operation = Frame::Operation(Operation {
+            correlation: 0,
+            name: "stop".into(),
+            payload: Default::default(),
+        });
+        tell(&mut outbound, "a", 10);
+        outbound.write_in_time(&operation);
+        tell(&mut outbound, "b", 20_000);
+        tell(&mut outbound, "a", 10);
+        outbound.write_in_time(&operation);
+        tell(&mut outbound, "a", 10);
+        assert_eq!(ways(&mut outbound), (vec![1, 3], vec![2, 4]));
+        let kinds: Vec<u8> = frames(&outbound.ready).map(|frame| frame[4]).collect();
+        let (tell, operation) = (FrameKind::Tell as u8, FrameKind::Operation as u8);
+        assert_eq!(
+            kinds,
+            [tell, operation, tell],
+            "what was said before the long one stays before it"
+        );
+        assert_eq!(outbound.large.len(), 3);
     }
 }

@@ -41,7 +41,7 @@ impl Lost {
                 let name = self.type_name.to_owned();
                 match self.unfit.unwrap_or(Undeliverable::Unsendable) {
                     Undeliverable::TooLarge { bytes, most } => RemoteError::TooLarge { name, bytes, most },
-                    unfit => RemoteError::Codec {
+                    unfit => RemoteError::Unsendable {
                         name,
                         why: unfit.to_string(),
                     },

@@ -235,6 +235,7 @@ impl Peer {
         if let Some(before) = before {
             let _turn = self.reading.lock();
             self.forget(DeadReason::Unreachable);
+            self.counters.quarantines.fetch_add(1, Relaxed);
             let (node, incarnation) = (self.node.clone(), before);
             self.shared.publish(PeerEvent::Quarantined { node, incarnation });
         }

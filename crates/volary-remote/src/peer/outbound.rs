@@ -128,8 +128,12 @@ impl Outbound {
 
     /// How many bytes are kept, of messages that are on their way and of all that is not written yet.
     pub(crate) fn kept_bytes(&self) -> usize {
-        let waiting = self.first.len() + self.ready.len() + self.large.bytes();
-        self.ledger.bytes().max(waiting)
+        self.ledger.bytes().max(self.waiting_bytes())
+    }
+
+    /// How many bytes are not written yet.
+    pub(crate) fn waiting_bytes(&self) -> usize {
+        self.first.len() + self.ready.len() + self.large.bytes()
     }
 
     /// How many asks are not answered yet.

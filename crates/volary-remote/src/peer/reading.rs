@@ -1,11 +1,13 @@
 //! What came from and went to a peer, counted.
 
 use std::sync::atomic::{AtomicU64, Ordering::*};
+use std::time::Duration;
 
 use volary_wire::native::{Bounds, Capabilities};
 
 use super::{Outbound, Peer};
 use crate::compression::Compression;
+use crate::metrics::RemoteCounts;
 
 /// What came and went.
 #[derive(Debug, Default)]
@@ -18,10 +20,19 @@ pub(crate) struct Counters {
     received: AtomicU64,
     pub(crate) refused: AtomicU64,
     pub(crate) connections: AtomicU64,
+    /// Connections that have ended.
+    pub(crate) disconnections: AtomicU64,
+    /// Attempts to connect, and those that came to nothing.
+    pub(crate) attempts: AtomicU64,
+    pub(crate) failed_attempts: AtomicU64,
+    /// Incarnations that will not be spoken to again.
+    pub(crate) quarantines: AtomicU64,
     pub(crate) forbidden: AtomicU64,
     pub(crate) breaches: AtomicU64,
     pub(crate) bytes_written: AtomicU64,
     pub(crate) bytes_read: AtomicU64,
+    /// How long the last heartbeat and its answer took, in nanoseconds; 0 if there was none.
+    pub(crate) round_trip: AtomicU64,
 }
 
 /// Every message is counted on its way out and in, where whoever counts is alone already: no more than a load and a store.
@@ -36,6 +47,30 @@ impl Counters {
     #[inline]
     pub(crate) fn one_received(&self) {
         one_more(&self.received);
+    }
+}
+
+impl Counters {
+    pub(crate) fn read(&self) -> RemoteCounts {
+        let count = |counter: &AtomicU64| counter.load(Relaxed);
+        RemoteCounts {
+            sent: count(&self.sent),
+            confirmed: count(&self.confirmed),
+            unconfirmed: count(&self.unconfirmed),
+            unreachable: count(&self.unreachable),
+            busy: count(&self.busy),
+            received: count(&self.received),
+            refused: count(&self.refused),
+            forbidden: count(&self.forbidden),
+            attempts: count(&self.attempts),
+            failed_attempts: count(&self.failed_attempts),
+            connections: count(&self.connections),
+            disconnections: count(&self.disconnections),
+            breaches: count(&self.breaches),
+            quarantines: count(&self.quarantines),
+            bytes_written: count(&self.bytes_written),
+            bytes_read: count(&self.bytes_read),
+        }
     }
 }
 
@@ -77,6 +112,8 @@ pub struct PeerReading {
     /// Bytes that count against the limit of what may wait for it: those of messages until they are confirmed, or of all
     /// that is not written yet if that is more.
     pub kept_bytes: usize,
+    /// Of all that is to go there, the bytes that are not written yet.
+    pub waiting_bytes: usize,
     /// Asks that it has not answered yet.
     pub open_asks: usize,
     /// Messages that came from there.
@@ -85,10 +122,20 @@ pub struct PeerReading {
     pub refused: u64,
     /// What it asked for and had no right to: messages, which are among the refused, operations and watches.
     pub forbidden: u64,
-    /// How many connections there were.
+    /// How often this node has tried to connect to it; it may have called by itself, too.
+    pub attempts: u64,
+    /// How many of these attempts came to nothing: nobody answered, or the handshake failed.
+    pub failed_attempts: u64,
+    /// How many connections there were, whoever made them.
     pub connections: u64,
+    /// How many of these have ended.
+    pub disconnections: u64,
     /// How many of these were closed because what came on them broke a rule.
     pub breaches: u64,
+    /// How many incarnations of it will not be spoken to again, since another has come.
+    pub quarantines: u64,
+    /// How long the last heartbeat and its answer took, with what they waited for on both sides.
+    pub round_trip: Option<Duration>,
     /// How the bytes of the connection are made fewer.
     pub compression: Option<Compression>,
     /// What both sides of the connection can do beyond the version that they speak.
@@ -105,37 +152,49 @@ pub struct PeerReading {
 
 impl Peer {
     pub(crate) fn read(&self) -> PeerReading {
-        let count = |counter: &AtomicU64| counter.load(Relaxed);
-        let (connected, under_way, kept_bytes, open_asks) = {
+        self.read_with(&self.counters.read())
+    }
+
+    /// The same with what it has counted, read just now.
+    pub(crate) fn read_with(&self, counts: &RemoteCounts) -> PeerReading {
+        let (connected, under_way, kept_bytes, waiting_bytes, open_asks) = {
             let outbound = self.outbound.lock();
             (
                 outbound.is_connected(),
                 outbound.under_way(),
                 outbound.kept_bytes(),
+                outbound.waiting_bytes(),
                 outbound.open_asks(),
             )
         };
+        let round_trip = self.counters.round_trip.load(Relaxed);
         PeerReading {
             node: self.node.clone(),
             connected,
             under_way,
             kept_bytes,
+            waiting_bytes,
             open_asks,
-            sent: count(&self.counters.sent),
-            confirmed: count(&self.counters.confirmed),
-            unconfirmed: count(&self.counters.unconfirmed),
-            unreachable: count(&self.counters.unreachable),
-            busy: count(&self.counters.busy),
-            received: count(&self.counters.received),
-            refused: count(&self.counters.refused),
-            connections: count(&self.counters.connections),
-            breaches: count(&self.counters.breaches),
-            forbidden: count(&self.counters.forbidden),
+            sent: counts.sent,
+            confirmed: counts.confirmed,
+            unconfirmed: counts.unconfirmed,
+            unreachable: counts.unreachable,
+            busy: counts.busy,
+            received: counts.received,
+            refused: counts.refused,
+            forbidden: counts.forbidden,
+            attempts: counts.attempts,
+            failed_attempts: counts.failed_attempts,
+            connections: counts.connections,
+            disconnections: counts.disconnections,
+            breaches: counts.breaches,
+            quarantines: counts.quarantines,
+            round_trip: (round_trip != 0).then(|| Duration::from_nanos(round_trip)),
             compression: *self.compression.lock(),
             capabilities: *self.capabilities.lock(),
             bounds: *self.bounds.lock(),
-            bytes_written: count(&self.counters.bytes_written),
-            bytes_read: count(&self.counters.bytes_read),
+            bytes_written: counts.bytes_written,
+            bytes_read: counts.bytes_read,
             known: self.known.lock().len(),
         }
     }

@@ -114,7 +114,7 @@ impl Outbound {
     ) -> Result<bool, Undeliverable> {
         self.must_be_taken(payload.len())?; // before it is copied for nothing
         if !self.terms.takes(shipment.metadata.as_ref()) {
-            return Err(Undeliverable::NoContext);
+            return Err(Undeliverable::TooManyHeaders);
         }
         let mark = self.ready.len();
         match self.write(parcel, shipment, payload) {

@@ -81,11 +81,9 @@ mod tests {
     }
 
     fn bounds(frame: u64, message: u64) -> Bounds {
-        Bounds {
-            frame: Some(frame),
-            message: Some(message),
-            headers: None,
-        }
+        let mut bounds = Bounds::default();
+        (bounds.frame, bounds.message) = (Some(frame), Some(message));
+        bounds
     }
 
     #[test]
@@ -116,10 +114,8 @@ mod tests {
     fn r1_headers_are_counted_where_it_is_known_how_many_are_taken() {
         let metadata = Metadata::builder().header("a", b"").header("b", b"").build();
         let takes = |headers: Option<u64>| {
-            let bounds = Bounds {
-                headers,
-                ..Bounds::default()
-            };
+            let mut bounds = Bounds::default();
+            bounds.headers = headers;
             terms().with(Capabilities::all(), bounds).takes(Some(&metadata))
         };
         assert!(takes(None) && takes(Some(2)) && !takes(Some(1)));

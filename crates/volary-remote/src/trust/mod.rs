@@ -143,7 +143,7 @@ pub(crate) fn spelt_allowed(peer: &str) -> Result<String, NodeError> {
 
 /// Whether it stands for all addresses of a machine, and so for none that others could call.
 pub(crate) fn is_unspecified(host: &str) -> bool {
-    ip(host).is_some_and(|ip| ip.is_unspecified())
+    ip(host).is_some_and(|ip| ip.to_canonical().is_unspecified())
 }
 
 fn ip(host: &str) -> Option<IpAddr> {

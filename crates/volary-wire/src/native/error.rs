@@ -103,11 +103,15 @@ pub enum FrameError {
 /// Cut it in pieces with [`Chunks`](super::Chunks), or give the message back.
 ///
 /// ```
-/// use volary_wire::native::Oversize;
-/// assert_eq!(Oversize { length: 9, limit: 8 }.to_string(), "a frame of 9 bytes, where 8 are allowed");
+/// # use bytes::BytesMut;
+/// use volary_wire::native::{Frame, FrameWriter};
+/// let mut out = BytesMut::new();
+/// let too_long = FrameWriter::new(&mut out).at_most(2).frame(&Frame::Heartbeat { nonce: 7 }).unwrap_err();
+/// assert_eq!(too_long.to_string(), "a frame of 3 bytes, where 2 are allowed");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a frame of {length} bytes, where {limit} are allowed")]
+#[non_exhaustive]
 pub struct Oversize {
     /// How long it would have been.
     pub length: usize,

@@ -171,6 +171,7 @@ impl RefuseReason {
 /// assert_ne!(Lane::Ordinary(0), Lane::Ordinary(1));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
 pub enum Lane {
     /// Heartbeats, watches, operations.
     Control,

@@ -67,6 +67,7 @@ impl Default for Limits {
 /// assert_eq!(Bounds::default().message, None);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Bounds {
     /// The longest frame, without its length.
     pub frame: Option<u64>,

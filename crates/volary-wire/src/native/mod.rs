@@ -16,6 +16,7 @@
 //! does not know it skips if their sender marked them so, and so it does with unknown fields of the handshake and of
 //! metadata: that is how a version and the next can talk.
 
+mod addressed;
 mod capability;
 mod chunk;
 mod confirm;
@@ -31,6 +32,7 @@ mod read;
 mod told;
 mod write;
 
+pub use addressed::Addressed;
 pub use capability::{Capabilities, Capability};
 pub use chunk::{Assembler, Chunk, ChunkError, Chunks};
 pub use decoder::FrameDecoder;

@@ -3,7 +3,7 @@
 use bytes::{Buf, Bytes};
 
 use super::write::HAS_SENDER;
-use super::{Envelope, FrameDecoder, FrameKind, Name};
+use super::{Envelope, FrameDecoder, FrameKind, Name, NameRef};
 use crate::codec::CodecId;
 
 /// A message that is told, from and to somebody whose name has a number, with nothing else along. A frame is as large as
@@ -94,9 +94,9 @@ impl FrameDecoder {
 }
 
 /// The fields of a frame. It is no error when they are not what is expected here.
-struct Fields<'a>(&'a [u8]);
+pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
-impl Fields<'_> {
+impl<'a> Fields<'a> {
     #[inline]
     fn byte(&mut self) -> Option<u8> {
         let (&byte, rest) = self.0.split_first()?;
@@ -106,7 +106,7 @@ impl Fields<'_> {
 
     /// A number of up to nine bytes, written as short as can be.
     #[inline]
-    fn number(&mut self) -> Option<u64> {
+    pub(super) fn number(&mut self) -> Option<u64> {
         let first = self.byte()?;
         let mut value = u64::from(first & 0x7f);
         if first == value as u8 {
@@ -120,6 +120,18 @@ impl Fields<'_> {
             }
         }
         None
+    }
+
+    /// A name by its number or in full.
+    pub(super) fn name(&mut self) -> Option<NameRef<'a>> {
+        let id = self.number()?;
+        if id != 0 {
+            return u32::try_from(id).ok().map(NameRef::Id);
+        }
+        let length = usize::try_from(self.number()?).ok()?;
+        let (text, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        std::str::from_utf8(text).ok().map(NameRef::Text)
     }
 
     /// The number of a name; 0 is a name in full.

@@ -65,6 +65,7 @@ struct Kind {
 /// assert_eq!(Registry::new().kinds().count(), 0);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Registered {
     /// What other nodes call it.
     pub name: Cow<'static, str>,

@@ -49,11 +49,10 @@ fn reply(outcome: Outcome) -> Frame {
 }
 
 fn bounds() -> Bounds {
-    Bounds {
-        frame: Some(16 << 20),
-        message: Some(64 << 20),
-        headers: Some(64),
-    }
+    let bounds = Bounds::of(&Limits::default());
+    let golden = (Some(16 << 20), Some(64 << 20), Some(64));
+    assert_eq!((bounds.frame, bounds.message, bounds.headers), golden);
+    bounds
 }
 
 /// All of them, each under the name of its golden file.

@@ -136,6 +136,8 @@ pub enum Undeliverable {
     },
     /// What is to travel along with it cannot be written.
     NoContext,
+    /// More headers travel along with it than the node there takes.
+    TooManyHeaders,
 }
 
 impl Undeliverable {
@@ -159,6 +161,7 @@ impl Undeliverable {
             Undeliverable::Unsendable => "it is not registered with the remoting",
             Undeliverable::Unwritable => "its codec cannot write it",
             Undeliverable::NoContext => "what is to travel along cannot be written",
+            Undeliverable::TooManyHeaders => "it has more headers than that node takes",
             Undeliverable::TooLarge { bytes, most } => {
                 let [bytes, most] = [bytes, most].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
                 return Reason::TooLarge { bytes, most };
@@ -174,7 +177,8 @@ impl Undeliverable {
             Undeliverable::Unsendable
             | Undeliverable::Unwritable
             | Undeliverable::TooLarge { .. }
-            | Undeliverable::NoContext => {
+            | Undeliverable::NoContext
+            | Undeliverable::TooManyHeaders => {
                 // The others need none, and one who was refused before may still be asked for it.
                 Host::with(|host| host.set_refusal(self.reason()));
                 Refusal::Unsendable

@@ -3,11 +3,12 @@
 use std::{collections::BTreeMap, fmt, path::PathBuf};
 
 use super::{
-    Mistake, Settings, SettingsError, Source,
+    Mistake, SectionSettings, Settings, SettingsError, Source,
     app::{App, HIDDEN, Layer},
     declare::{Chosen, NAMES, Resolved, Spec},
     environment,
     file::File,
+    section::Sections,
     source::Given,
     value::Value,
 };
@@ -40,6 +41,7 @@ pub struct SettingsBuilder {
     app: Vec<(String, String)>,
     environment: BTreeMap<String, String>,
     files: Vec<File>,
+    pub(super) declared: Vec<SectionSettings>,
 }
 
 impl SettingsBuilder {
@@ -119,17 +121,32 @@ impl SettingsBuilder {
         let mut given = Vec::new();
         let mut mistakes = Vec::new();
         let mut app = App::default();
+        let mut sections = Sections::default();
         for file in &self.files {
-            app.overlay(file.read(&NAMES, &mut given, &mut mistakes));
+            app.overlay(file.read(&NAMES, &mut given, &mut sections, &mut mistakes));
         }
-        app.overlay(environment::read(&self.environment, &NAMES, &mut given, &mut mistakes));
+        let variables = &self.environment;
+        app.overlay(environment::read(
+            variables,
+            &NAMES,
+            &mut given,
+            &mut sections,
+            &mut mistakes,
+        ));
         for (key, value) in self.app {
             let mut layer = Layer::default();
             layer.insert(key, value, Source::Code, &mut mistakes);
             app.overlay(layer);
         }
         let mut resolver = Resolver { given, cores, mistakes };
-        let settings = Settings::resolve(self.chosen, app, &mut resolver);
+        let mut settings = Settings::resolve(self.chosen, app, &mut resolver);
+        for declared in self.declared {
+            match (declared.read)(sections.section(declared.name)) {
+                Ok(lines) => sections.effective.extend(lines),
+                Err(refused) => resolver.mistakes.extend_from_slice(refused.mistakes()),
+            }
+        }
+        settings.sections = sections;
         if resolver.mistakes.is_empty() {
             Ok(settings)
         } else {

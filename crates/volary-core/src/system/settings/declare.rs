@@ -8,6 +8,7 @@ use super::{
     app::{App, HIDDEN},
     builder::{Resolver, SettingsBuilder},
     environment,
+    section::Sections,
     value::{Allowed, Value},
 };
 
@@ -79,6 +80,7 @@ macro_rules! settings {
         pub struct Settings {
             $($field: Resolved<$type>,)*
             app: App,
+            pub(super) sections: Sections,
         }
 
         impl Settings {
@@ -103,6 +105,7 @@ macro_rules! settings {
                 Self {
                     $($field: resolver.resolve(&spec::$field, chosen.$field),)*
                     app,
+                    sections: Sections::default(),
                 }
             }
 
@@ -282,7 +285,8 @@ impl Settings {
         self.app.keys()
     }
 
-    /// Every setting with its value and source, for the log at start. Secrets are shown as `***`.
+    /// Every setting with its value and source, for the log at start; of [sections](super::Section) those that were
+    /// [declared](SettingsBuilder::section). Secrets are shown as `***`.
     ///
     /// ```
     /// # use volary_core::system::settings::Settings;
@@ -294,6 +298,7 @@ impl Settings {
     #[must_use]
     pub fn effective(&self) -> Vec<Effective> {
         let mut all = self.effective_declared();
+        all.extend_from_slice(&self.sections.effective);
         all.extend(self.app.effective());
         all
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{
     Mistake, Source,
     app::{Layer, words},
+    section::Sections,
     source::Given,
     suggest::closest,
     value::Raw,
@@ -15,7 +16,7 @@ const APP_PREFIX: &str = "APP_";
 
 /// The variable that sets a declared setting.
 pub(super) fn variable(setting: &str) -> String {
-    format!("{PREFIX}{}", setting.to_ascii_uppercase().replace('-', "_"))
+    format!("{PREFIX}{}", setting.to_ascii_uppercase().replace(['-', '.'], "_"))
 }
 
 pub(super) fn is_ours(variable: &str) -> bool {
@@ -27,6 +28,7 @@ pub(super) fn read(
     variables: &BTreeMap<String, String>,
     settings: &[&'static str],
     given: &mut Vec<Given>,
+    sections: &mut Sections,
     mistakes: &mut Vec<Mistake>,
 ) -> Layer {
     let mut app = Layer::default();
@@ -41,6 +43,9 @@ pub(super) fn read(
             let key = words(key);
             let source = Source::Environment { variable: name };
             app.insert(key, value.clone(), source, mistakes);
+        } else if let Some(section) = Sections::of_variable(&name) {
+            let source = Source::Environment { variable: name.clone() };
+            sections.insert(section, name, Raw::Plain(value.clone()), source);
         } else if let Some(setting) = settings.iter().find(|setting| variable(setting) == name) {
             given.push(Given {
                 setting,

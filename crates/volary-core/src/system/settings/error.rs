@@ -114,6 +114,16 @@ pub enum Mistake {
         /// The line, counted from 1.
         line: usize,
     },
+    /// Write the name as a table.
+    #[error("{section}: the value (from file {file}, line {line}) is refused: allowed is a table, [{section}]")]
+    SectionIsNoTable {
+        /// The name of the table.
+        section: &'static str,
+        /// The file, as it was named to the builder.
+        file: String,
+        /// The line, counted from 1.
+        line: usize,
+    },
     /// Keep one of the two.
     #[error(
         "app.{key} (from {origin}) and app.{other} mean the same setting, because '.', '-', '_' and case make no difference: keep one"

@@ -13,6 +13,7 @@ use toml::{
     de::{DeArray, DeTable, DeValue},
 };
 
+use super::section::{SECTIONS, Sections};
 use super::{Mistake, Source, app::Layer, app::words, source::Given, suggest::closest, value::Raw, value::excerpt};
 
 const APP: &str = "app";
@@ -32,7 +33,13 @@ impl File {
         }
     }
 
-    pub(super) fn read(&self, settings: &[&'static str], given: &mut Vec<Given>, mistakes: &mut Vec<Mistake>) -> Layer {
+    pub(super) fn read(
+        &self,
+        settings: &[&'static str],
+        given: &mut Vec<Given>,
+        sections: &mut Sections,
+        mistakes: &mut Vec<Mistake>,
+    ) -> Layer {
         let file = self.name();
         let text = match self {
             Self::OnDisk(path) => read_text(path),
@@ -44,6 +51,7 @@ impl File {
                 text: &text,
                 settings,
                 given,
+                sections,
                 mistakes,
                 app: Layer::default(),
             }
@@ -66,6 +74,7 @@ struct Reader<'a> {
     text: &'a str,
     settings: &'a [&'static str],
     given: &'a mut Vec<Given>,
+    sections: &'a mut Sections,
     mistakes: &'a mut Vec<Mistake>,
     app: Layer,
 }
@@ -116,6 +125,11 @@ impl Reader<'_> {
                 DeValue::Table(table) => self.read_app_table("", table),
                 _ => self.mistakes.push(Mistake::AppIsNoTable { file, line }),
             }
+        } else if let Some(section) = SECTIONS.into_iter().find(|section| *section == name) {
+            match value.get_ref() {
+                DeValue::Table(table) => self.read_section(section, table),
+                _ => self.mistakes.push(Mistake::SectionIsNoTable { section, file, line }),
+            }
         } else if let Some(setting) = self.settings.iter().find(|setting| **setting == name) {
             let key = name.to_owned();
             self.given.push(Given {
@@ -124,7 +138,7 @@ impl Reader<'_> {
                 source: Source::File { file, line, key },
             });
         } else {
-            let candidates = self.settings.iter().copied().chain([APP]);
+            let candidates = self.settings.iter().copied().chain([APP]).chain(SECTIONS);
             let suggestion = closest(name, candidates).map(str::to_owned);
             let key = excerpt(name);
             self.mistakes.push(Mistake::UnknownKey {
@@ -133,6 +147,22 @@ impl Reader<'_> {
                 line,
                 suggestion,
             });
+        }
+    }
+
+    /// As it is: whoever it belongs to knows what may be in there.
+    fn read_section(&mut self, section: &'static str, table: &DeTable<'_>) {
+        let mut entries: Vec<_> = table.iter().collect();
+        entries.sort_by_key(|(key, _)| key.span().start);
+        for (key, value) in entries {
+            let (line, _) = position(self.text, key.span().start);
+            let name = key.get_ref().to_string();
+            let source = Source::File {
+                file: self.file.clone(),
+                line,
+                key: join(section, &excerpt(&name)),
+            };
+            self.sections.insert(section, name, raw(value.get_ref()), source);
         }
     }
 
@@ -198,9 +228,15 @@ fn raw(value: &DeValue<'_>) -> Raw {
         DeValue::Boolean(value) => Raw::Boolean(*value),
         DeValue::Float(number) => Raw::Other(number.to_string()),
         DeValue::Datetime(time) => Raw::Other(time.to_string()),
-        DeValue::Array(_) => Raw::Other("[…]".to_owned()),
+        DeValue::Array(list) => texts(list).map_or_else(|| Raw::Other("[…]".to_owned()), Raw::List),
         DeValue::Table(_) => Raw::Other("{…}".to_owned()),
     }
+}
+
+/// What is in a list of nothing but strings.
+fn texts(list: &DeArray<'_>) -> Option<Vec<String>> {
+    let text = |value: &Spanned<DeValue<'_>>| value.get_ref().as_str().map(str::to_owned);
+    list.iter().map(text).collect()
 }
 
 /// Line and column of a byte, both from 1, columns in characters.

@@ -69,6 +69,25 @@ pub struct Effective {
     pub source: Source,
 }
 
+impl Effective {
+    /// A line for a setting of a [`Section`](super::Section).
+    ///
+    /// ```
+    /// use volary_core::system::settings::{Effective, Source};
+    ///
+    /// let line = Effective::new("remote.window", "64", Source::Code);
+    /// assert_eq!(line.to_string(), "remote.window = 64 (code)");
+    /// ```
+    #[must_use]
+    pub fn new(name: impl Into<String>, value: impl Into<String>, source: Source) -> Self {
+        Effective {
+            name: name.into(),
+            value: value.into(),
+            source,
+        }
+    }
+}
+
 impl fmt::Display for Effective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} = {} ({})", self.name, self.value, self.source)

@@ -15,6 +15,8 @@ pub(super) enum Raw {
     Integer(String, u32),
     /// A TOML boolean.
     Boolean(bool),
+    /// A TOML array of strings.
+    List(Vec<String>),
     /// Any other TOML value, by a description.
     Other(String),
 }
@@ -28,6 +30,7 @@ impl fmt::Display for Raw {
             Self::Integer(digits, 16) => write!(f, "0x{}", excerpt(digits)),
             Self::Integer(digits, _) => f.write_str(&excerpt(digits)),
             Self::Boolean(value) => write!(f, "{value}"),
+            Self::List(texts) => f.write_str(&excerpt(&format!("[{}]", texts.join(", ")))),
             Self::Other(text) => f.write_str(text),
         }
     }

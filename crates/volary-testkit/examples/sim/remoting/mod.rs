@@ -60,7 +60,7 @@ fn options(sim: &Sim) -> RemoteOptions {
         .receiver_share(24)
         .outbound_bytes(1 << 16)
         .chunk_bytes(chunk)
-        .max_frame(chunk + 1_024)
+        .max_frame((chunk + 1_024).max(9 << 10))
         .connect_timeout(ms(2_000))
         .backoff_first(ms(200))
         .backoff_most(ms(2_000))
