@@ -5,10 +5,16 @@
 //! it is one compare-and-swap, since another thread might send as well, and
 //! three stores; to handle it is to read them and one call by a pointer, since
 //! nobody knows what it is. There is no actor: nothing is scheduled, looked up,
-//! bounded, contained, timed, or checked for having ended.
+//! contained, timed, or checked for having ended. With a bound, each message is
+//! a future that is ready if there is room, as it is for everybody whose sender
+//! waits; whoever waits is polled again once all were handled.
 
+use std::cell::RefCell;
+use std::future::Future;
 use std::hint::black_box;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering::*};
+use std::task::{Context, Poll, Waker};
 
 use crate::contender::{Bench, Case, Contender, Pass, Role};
 
@@ -71,27 +77,71 @@ impl Mailbox {
 
 fn bench(workload: &str) -> Option<Bench> {
     match workload {
-        "tell" => Some(Bench::Throughput(|case| by_the(case, usize::MAX))),
-        "tell/bounded" => Some(Bench::Throughput(|case| by_the(case, CAPACITY))),
+        "tell" => Some(Bench::Throughput(unbounded)),
+        "tell/bounded" => Some(Bench::Throughput(bounded)),
         _ => None,
     }
 }
 
-/// So many messages wait before they are handled.
-fn by_the(_: &Case, capacity: usize) -> Pass {
+/// What nobody can see through.
+fn handler() -> Handler {
+    black_box(|sum, value| *sum = sum.wrapping_add(value))
+}
+
+/// All messages wait before they are handled.
+fn unbounded(_: &Case) -> Pass {
     let mut mailbox = Mailbox { blocks: Vec::new(), sent: AtomicUsize::new(0) };
     let mut sum = 0_u64;
-    let handler: Handler = black_box(|sum, value| *sum = sum.wrapping_add(value));
+    let handler = handler();
     Box::new(move |count| {
-        let mut left = count;
-        while left > 0 {
-            let some = left.min(capacity as u64);
-            for value in 0..some {
-                mailbox.send(Message { handler, sender: black_box(7), value });
-            }
-            mailbox.handle_all(&mut sum);
-            left -= some;
+        for value in 0..count {
+            mailbox.send(Message { handler, sender: black_box(7), value });
         }
+        mailbox.handle_all(&mut sum);
+        black_box(sum);
+    })
+}
+
+/// A message that waits for room.
+struct Sending<'a> {
+    mailbox: &'a RefCell<Mailbox>,
+    message: Message,
+}
+
+impl Future for Sending<'_> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        let mut mailbox = self.mailbox.borrow_mut();
+        if *mailbox.sent.get_mut() >= CAPACITY {
+            return Poll::Pending;
+        }
+        mailbox.send(self.message);
+        Poll::Ready(())
+    }
+}
+
+/// As everybody's `tell_waiting`.
+async fn send_waiting(mailbox: &RefCell<Mailbox>, message: Message) {
+    Sending { mailbox, message }.await;
+}
+
+fn bounded(_: &Case) -> Pass {
+    let mailbox = RefCell::new(Mailbox { blocks: Vec::new(), sent: AtomicUsize::new(0) });
+    let mut sum = 0_u64;
+    let handler = handler();
+    Box::new(move |count| {
+        let sender = async {
+            for value in 0..count {
+                send_waiting(&mailbox, Message { handler, sender: black_box(7), value }).await;
+            }
+        };
+        let mut sender: Pin<&mut dyn Future<Output = ()>> = pin!(sender);
+        let mut task = Context::from_waker(Waker::noop());
+        while sender.as_mut().poll(&mut task).is_pending() {
+            mailbox.borrow_mut().handle_all(&mut sum);
+        }
+        mailbox.borrow_mut().handle_all(&mut sum);
         black_box(sum);
     })
 }
