@@ -11,13 +11,17 @@ pub(crate) const CAPACITY: usize = 1024;
 /// How many events may wait for a subscriber, and which it wants.
 ///
 /// ```
-/// # use volary_core::{ActorSystem, SubscriptionOptions};
-/// #[derive(Clone)]
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// #[derive(Debug, Clone, PartialEq)]
 /// struct Price { cents: u32 }
-/// # fn f(system: &ActorSystem) {
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
 /// let few_and_high = SubscriptionOptions::new().capacity(16).filter(|price: &Price| price.cents > 1_000);
 /// let prices = system.events().subscribe_with(few_and_high);
-/// # }
+/// system.events().publish(Price { cents: 5 });
+/// system.events().publish(Price { cents: 5_000 });
+/// assert_eq!(prices.next().await?, Price { cents: 5_000 });
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "options do nothing until a subscription is made with them"]
 pub struct SubscriptionOptions<E> {
