@@ -249,6 +249,7 @@ impl<T: Target> ActorRef<T> {
     /// # let (system, alice) = bank().await?;
     /// alice.stop();
     /// alice.terminated().await;
+    /// assert!(alice.tell(Deposit(5)).is_err());
     /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn stop(&self) {
@@ -284,6 +285,7 @@ impl<T: Target> ActorRef<T> {
     /// # let (system, alice) = bank().await?;
     /// alice.kill();
     /// alice.terminated().await;
+    /// assert!(alice.tell(Deposit(5)).is_err());
     /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn kill(&self) {
@@ -366,10 +368,13 @@ impl<T: Target> ActorRef<T> {
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
     /// # let (system, alice) = bank().await?;
-    /// if alice.status().suspended {
-    ///     alice.reinstate();
-    /// }
-    /// # assert!(alice.status().running);
+    /// let events = system.events().subscribe::<ActorSuspended>();
+    /// let bob = system.spawn(Account::default).on_fault(Directive::Suspend).await?;
+    /// bob.ask(Deposit(5)).await?;
+    /// # let _ = inside(&bob, |_| Err("out of ink".into())).await;
+    /// events.next().await?; // he has crashed, and waits
+    /// bob.reinstate();
+    /// assert_eq!(bob.ask(Balance).await?, 5);
     /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn reinstate(&self) {
@@ -549,10 +554,13 @@ impl<A: Actor> ActorRef<A> {
     /// The same actor, typed by a protocol that it speaks.
     ///
     /// ```
-    /// # use volary_core::{Actor, ActorRef, Covers};
-    /// # fn f<A: Actor, BankApi: Covers<A>>(account: &ActorRef<A>) -> ActorRef<BankApi> {
-    /// account.narrow::<BankApi>()
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/till.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let till: ActorRef<Till> = alice.narrow(); // made by `protocol!(Till { Deposit })`
+    /// assert_eq!(till.ask(Deposit(5)).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn narrow<P: Covers<A>>(&self) -> ActorRef<P> {
@@ -621,12 +629,12 @@ impl<T: Target> fmt::Debug for ActorRef<T> {
 /// A reference that keeps nothing; see [`ActorRef::downgrade`].
 ///
 /// ```
-/// # use volary_core::{Target, WeakRef};
-/// # fn f<T: Target>(weak: &WeakRef<T>) {
-/// if let Some(actor) = weak.upgrade() {
-///     println!("{actor}");
-/// }
-/// # }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let weak: WeakRef<Account> = alice.downgrade();
+/// assert_eq!(weak.upgrade().as_ref(), Some(&alice));
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub struct WeakRef<T: Target> {
     cell: WeakCell,
@@ -638,10 +646,14 @@ impl<T: Target> WeakRef<T> {
     /// The actor, unless it has ended.
     ///
     /// ```
-    /// # use volary_core::{ActorRef, Target, WeakRef};
-    /// # fn f<T: Target>(weak: &WeakRef<T>) -> Option<ActorRef<T>> {
-    /// weak.upgrade()
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let weak = alice.downgrade();
+    /// alice.stop();
+    /// alice.terminated().await;
+    /// assert!(weak.upgrade().is_none());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn upgrade(&self) -> Option<ActorRef<T>> {
