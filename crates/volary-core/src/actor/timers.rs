@@ -131,9 +131,11 @@ impl<A: Actor> Context<A> {
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
     /// # let (system, alice) = bank().await?;
+    /// let told = system.events().subscribe::<ReceiveTimeout>();
     /// # inside(&alice, |ctx| {
-    /// ctx.set_receive_timeout(Duration::from_secs(60));
+    /// ctx.set_receive_timeout(Duration::from_millis(5));
     /// # Ok(()) }).await?;
+    /// assert_eq!(told.next().await?, ReceiveTimeout); // her handler has published it
     /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn set_receive_timeout(&mut self, idle: Duration)

@@ -122,8 +122,10 @@ impl ActorSystem {
     ///
     /// ```
     /// # use volary_core::ActorSystem;
-    /// let builder = ActorSystem::builder("bank");
-    /// # let _ = builder;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let system = ActorSystem::builder("bank").start().await?;
+    /// assert_eq!(system.name(), "bank");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn builder(name: impl Into<String>) -> SystemBuilder {
         SystemBuilder::new(name.into())
