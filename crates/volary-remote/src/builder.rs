@@ -258,6 +258,8 @@ impl RemoteBuilder {
     /// # let bank = |builder: RemoteBuilder| builder.transport(network.clone()).cluster("production");
     /// # let (_remote, _bank) = two_nodes_with(bank).await?;
     /// let staging = Remote::builder().cluster("staging").transport(network);
+    /// # let soon = volary_remote::RemoteOptions::new().operation_timeout(std::time::Duration::from_millis(50));
+    /// # let staging = staging.options(soon);
     /// # let system = system("test").await?;
     /// let staging = staging.start(&system, "10.0.0.2:4242").await?;
     /// assert!(staging.kinds("10.0.0.7:4242").await.is_err());
