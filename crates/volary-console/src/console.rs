@@ -20,12 +20,12 @@ const HOUR: Duration = Duration::from_secs(3600);
 /// A console that does not listen yet.
 ///
 /// ```
-/// use volary_console::Console;
+/// # use volary_console::Console;
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let system = volary_core::ActorSystem::builder("shop").start().await?;
-///
 /// let console = Console::bind("127.0.0.1:0").connections(16).serve(&system)?;
 /// println!("http://{}/ready", console.local_addr());
+/// # assert!(console.local_addr().ip().is_loopback());
 /// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone)]
@@ -50,8 +50,11 @@ impl Console {
     ///
     /// ```
     /// # use volary_console::Console;
-    /// let console = Console::bind("127.0.0.1:9090");
-    /// # let _ = console;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let system = volary_core::ActorSystem::builder("shop").start().await?;
+    /// assert!(Console::bind("127.0.0.1:0").serve(&system).is_ok());
+    /// assert!(Console::bind("0.0.0.0:0").serve(&system).is_err(), "others could reach that");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn bind(address: impl Into<String>) -> Self {
         Console {
@@ -70,8 +73,11 @@ impl Console {
     ///
     /// ```
     /// # use volary_console::Console;
-    /// let console = Console::bind_beyond_loopback("0.0.0.0:9090");
-    /// # let _ = console;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let system = volary_core::ActorSystem::builder("shop").start().await?;
+    /// let console = Console::bind_beyond_loopback("0.0.0.0:0").serve(&system)?;
+    /// assert!(console.local_addr().ip().is_unspecified());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn bind_beyond_loopback(address: impl Into<String>) -> Self {
         Console {
@@ -84,8 +90,11 @@ impl Console {
     ///
     /// ```
     /// # use volary_console::Console;
-    /// let console = Console::bind("127.0.0.1:9090").connections(8);
-    /// # let _ = console;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let system = volary_core::ActorSystem::builder("shop").start().await?;
+    /// assert!(Console::bind("127.0.0.1:0").connections(8).serve(&system).is_ok());
+    /// assert!(Console::bind("127.0.0.1:0").connections(0).serve(&system).is_err());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn connections(mut self, most: u32) -> Self {
         self.connections = most;
@@ -97,8 +106,13 @@ impl Console {
     /// ```
     /// # use std::time::Duration;
     /// # use volary_console::Console;
-    /// let console = Console::bind("127.0.0.1:9090").request_timeout(Duration::from_secs(1));
-    /// # let _ = console;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let system = volary_core::ActorSystem::builder("shop").start().await?;
+    /// let console = Console::bind("127.0.0.1:0").request_timeout(Duration::from_millis(5)).serve(&system)?;
+    /// let silent = tokio::net::TcpStream::connect(console.local_addr()).await?;
+    /// # while console.traffic().timed_out == 0 { tokio::task::yield_now().await; }
+    /// assert_eq!(console.traffic().timed_out, 1);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn request_timeout(mut self, timeout: Duration) -> Self {
         self.patience.request = timeout;
@@ -110,8 +124,11 @@ impl Console {
     /// ```
     /// # use std::time::Duration;
     /// # use volary_console::Console;
-    /// let console = Console::bind("127.0.0.1:9090").answer_timeout(Duration::from_secs(1));
-    /// # let _ = console;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let system = volary_core::ActorSystem::builder("shop").start().await?;
+    /// assert!(Console::bind("127.0.0.1:0").answer_timeout(Duration::from_secs(1)).serve(&system).is_ok());
+    /// assert!(Console::bind("127.0.0.1:0").answer_timeout(Duration::ZERO).serve(&system).is_err());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn answer_timeout(mut self, timeout: Duration) -> Self {
         self.patience.answer = timeout;
@@ -122,10 +139,12 @@ impl Console {
     /// have I/O and time enabled, as it has unless it was built by hand.
     ///
     /// ```
+    /// # use volary_console::Console;
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let system = volary_core::ActorSystem::builder("shop").start().await?;
-    /// let console = volary_console::Console::bind("127.0.0.1:0").serve(&system)?;
-    /// # let _ = console; system.stop().await?; Ok(()) }
+    /// let console = Console::bind("127.0.0.1:0").serve(&system)?;
+    /// assert_ne!(console.local_addr().port(), 0);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors

@@ -89,7 +89,13 @@ impl Running {
     /// Where it listens.
     ///
     /// ```
-    /// # fn f(console: &volary_console::Running) { println!("http://{}/metrics", console.local_addr()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/get.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let system = volary_core::ActorSystem::builder("shop").start().await?;
+    /// # let console = volary_console::Console::bind("127.0.0.1:0").serve(&system)?;
+    /// println!("http://{}/metrics", console.local_addr());
+    /// # assert!(get(&console, "/metrics").await?.starts_with("HTTP/1.1 200"));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
@@ -99,7 +105,13 @@ impl Running {
     /// What became of its connections so far.
     ///
     /// ```
-    /// # fn f(console: &volary_console::Running) { println!("{:?}", console.traffic()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/get.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let system = volary_core::ActorSystem::builder("shop").start().await?;
+    /// # let console = volary_console::Console::bind("127.0.0.1:0").serve(&system)?;
+    /// # get(&console, "/live").await?;
+    /// assert_eq!(console.traffic().answered, 1);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn traffic(&self) -> Traffic {
@@ -109,7 +121,14 @@ impl Running {
     /// How many connections are open.
     ///
     /// ```
-    /// # fn f(console: &volary_console::Running) { println!("{}", console.connections()); }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let system = volary_core::ActorSystem::builder("shop").start().await?;
+    /// # let console = volary_console::Console::bind("127.0.0.1:0").serve(&system)?;
+    /// assert_eq!(console.connections(), 0);
+    /// let browser = tokio::net::TcpStream::connect(console.local_addr()).await?;
+    /// # while console.connections() == 0 { tokio::task::yield_now().await; }
+    /// assert_eq!(console.connections(), 1);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn connections(&self) -> usize {
@@ -120,7 +139,13 @@ impl Running {
     /// for an answer. Cancel safe: the close goes on. Closed already, it returns.
     ///
     /// ```
-    /// # async fn f(console: volary_console::Running) { console.close().await; }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/get.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let system = volary_core::ActorSystem::builder("shop").start().await?;
+    /// # let console = volary_console::Console::bind("127.0.0.1:0").serve(&system)?;
+    /// console.close().await;
+    /// assert!(get(&console, "/live").await.is_err(), "nobody listens");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub async fn close(&self) {
         self.shared.close.say();

@@ -5,10 +5,15 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// How connections ended; from [`Running::traffic`](crate::Running::traffic).
 ///
 /// ```
-/// # fn f(console: &volary_console::Running) {
-/// let traffic = console.traffic();
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/get.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let system = volary_core::ActorSystem::builder("shop").start().await?;
+/// # let console = volary_console::Console::bind("127.0.0.1:0").serve(&system)?;
+/// # get(&console, "/live").await?;
+/// let traffic: volary_console::Traffic = console.traffic();
 /// println!("{} answered, {} too slow", traffic.answered, traffic.timed_out);
-/// # }
+/// # assert_eq!((traffic.answered, traffic.timed_out), (1, 0));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]

@@ -48,12 +48,14 @@ impl SyncHandler<Balance> for Account {
 }
 
 impl SyncHandler<Terminated> for Account {
-    fn handle(&mut self, _: Terminated, _: &mut Context<Self>) -> Result<(), Failure> {
+    fn handle(&mut self, told: Terminated, ctx: &mut Context<Self>) -> Result<(), Failure> {
+        ctx.system().events().publish(told);
         Ok(())
     }
 }
 impl SyncHandler<ReceiveTimeout> for Account {
-    fn handle(&mut self, _: ReceiveTimeout, _: &mut Context<Self>) -> Result<(), Failure> {
+    fn handle(&mut self, told: ReceiveTimeout, ctx: &mut Context<Self>) -> Result<(), Failure> {
+        ctx.system().events().publish(told);
         Ok(())
     }
 }

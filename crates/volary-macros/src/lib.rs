@@ -60,6 +60,17 @@ use proc_macro::TokenStream;
 ///         if cents > self.cents { Err(Overdrawn { missing: cents - self.cents }) } else { Ok(()) }
 ///     }
 /// }
+/// # fn main() -> volary::Result<()> {
+/// # volary::run(async {
+/// # let system = ActorSystem::builder("bank").settings(|s| s.log_config(false)).start().await?;
+/// let alice = system.spawn(Account::open).await?;
+/// alice.tell(Deposit { cents: 10 })?;
+/// assert_eq!(alice.ask(Withdraw { cents: 3 }).await?, 7);
+/// assert!(matches!(alice.ask(Withdraw { cents: 9 }).await, Err(AskError::Rejected(Overdrawn { missing: 2 }))));
+/// assert_eq!(alice.ask(Balance).await?, 7);
+/// # Ok(system.stop().await?)
+/// # })
+/// # }
 /// ```
 ///
 /// # The message
@@ -187,6 +198,22 @@ pub fn protocol(input: TokenStream) -> TokenStream {
 ///
 /// #[derive(Debug, Rejection)]
 /// struct TooMany;
+///
+/// # struct Sorter;
+/// # #[actor] impl Sorter { #[handles] fn sort(&mut self, mut sort: Sort<u8>) -> Result<Vec<u8>, TooMany> {
+/// #     if sort.values.len() > 2 { return Err(TooMany) }
+/// #     sort.values.sort();
+/// #     Ok(sort.values)
+/// # } }
+/// # fn main() -> volary::Result<()> {
+/// # volary::run(async {
+/// # let system = ActorSystem::builder("bank").settings(|s| s.log_config(false)).start().await?;
+/// let sorter = system.spawn(|| Sorter).await?;
+/// assert_eq!(sorter.ask(Sort { values: vec![2, 1] }).await?, [1, 2]);
+/// assert!(matches!(sorter.ask(Sort { values: vec![3, 2, 1] }).await, Err(AskError::Rejected(TooMany))));
+/// # Ok(system.stop().await?)
+/// # })
+/// # }
 /// ```
 ///
 /// # Between nodes
@@ -228,6 +255,14 @@ pub fn derive_message(input: TokenStream) -> TokenStream {
 ///         Ok(self.cents)
 ///     }
 /// }
+/// # fn main() -> volary::Result<()> {
+/// # volary::run(async {
+/// # let system = ActorSystem::builder("bank").settings(|s| s.log_config(false)).start().await?;
+/// let alice = system.spawn(|| Account { cents: 0 }).await?;
+/// assert!(matches!(alice.ask(Withdraw { cents: 9 }).await, Err(AskError::Rejected(Overdrawn { missing: 9 }))));
+/// # Ok(system.stop().await?)
+/// # })
+/// # }
 /// ```
 #[proc_macro_derive(Rejection, attributes(rejection))]
 pub fn derive_rejection(input: TokenStream) -> TokenStream {

@@ -141,6 +141,16 @@ impl RemoteBuilder {
 
     /// The same under another name than the message says, as for one of several instances of a generic message. See
     /// [`kind_as`](Self::kind_as) for an example.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let system = system("shop").await?;
+    /// let builder = Remote::builder().message_as::<Deposit>("bank.v2.Deposit").message_as::<Deposit>("bank.v3.Deposit");
+    /// let started = builder.start(&system, "127.0.0.1:0").await;
+    /// assert!(started.is_err(), "a message has one name");
+    /// # Ok(()) }
+    /// ```
     pub fn message_as<M: Wire>(mut self, name: impl Into<String>) -> Self {
         let failed = self.registry.message_as::<M>(name).err().map(RemoteStartError::from);
         self.failed = self.failed.or(failed);
@@ -249,6 +259,8 @@ impl RemoteBuilder {
     /// # let bank = |builder: RemoteBuilder| builder.transport(network.clone()).cluster("production");
     /// # let (_remote, _bank) = two_nodes_with(bank).await?;
     /// let staging = Remote::builder().cluster("staging").transport(network);
+    /// # let soon = volary_remote::RemoteOptions::new().operation_timeout(std::time::Duration::from_millis(50));
+    /// # let staging = staging.options(soon);
     /// # let system = system("test").await?;
     /// let staging = staging.start(&system, "10.0.0.2:4242").await?;
     /// assert!(staging.kinds("10.0.0.7:4242").await.is_err());
@@ -381,7 +393,30 @@ impl RemoteBuilder {
     /// Takes context of your own across nodes, beside headers and traces, which go by themselves. Without any, messages pay
     /// nothing for it.
     ///
-    /// See [`Propagator`] for an example.
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// use std::error::Error;
+    /// use volary_core::Baggage;
+    /// use volary_remote::Propagator;
+    ///
+    /// struct Marked;
+    /// impl Propagator for Marked {
+    ///     fn inject(&self, leaving: Baggage) -> std::result::Result<Baggage, Box<dyn Error + Send + Sync>> { Ok(leaving) }
+    ///     fn extract(&self, arriving: Baggage) -> std::result::Result<Baggage, Box<dyn Error + Send + Sync>> {
+    ///         match arriving.header("mark") {
+    ///             Some(_) => Ok(arriving),
+    ///             None => Err("it has no mark".into()),
+    ///         }
+    ///     }
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// let (shop, bank) = two_nodes_with(|builder| builder.propagator(Marked)).await?;
+    /// # let alice: ActorRef<Account> = shop.actor(&"volary://bank@10.0.0.7:4242/user/alice".parse()?).expect("they speak");
+    /// assert!(alice.ask(Deposit { cents: 5 }).await.is_err());
+    /// let marked = Baggage::new().with_header("mark", "blue")?;
+    /// assert_eq!(marked.around(async { alice.ask(Deposit { cents: 5 }).await }).await?, 5);
+    /// # Ok(()) }
+    /// ```
     pub fn propagator(mut self, propagator: impl Propagator) -> Self {
         self.propagators.push(Box::new(propagator));
         self

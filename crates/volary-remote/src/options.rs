@@ -68,7 +68,7 @@ macro_rules! options {
         /// # use std::time::Duration;
         /// use volary_remote::RemoteOptions;
         /// let options = RemoteOptions::new().silence(Duration::from_secs(3)).outbound_bytes(1 << 20);
-        /// # let _ = options;
+        /// # assert_ne!(format!("{options:?}"), format!("{:?}", RemoteOptions::new()));
         /// ```
         #[derive(Clone)]
         #[must_use]
@@ -91,7 +91,8 @@ macro_rules! options {
             /// The defaults.
             ///
             /// ```
-            /// let _ = volary_remote::RemoteOptions::new();
+            /// # use volary_remote::RemoteOptions;
+            /// assert_eq!(format!("{:?}", RemoteOptions::new()), format!("{:?}", RemoteOptions::default()));
             /// ```
             pub fn new() -> Self {
                 RemoteOptions::default()
@@ -105,7 +106,7 @@ macro_rules! options {
             /// # use std::time::Duration;
             /// # use volary_remote::{Overflow, RemoteOptions};
             #[doc = concat!("let options = RemoteOptions::new().", stringify!($name), "(", $example, ");")]
-            /// # let _ = options;
+            /// # assert_ne!(format!("{options:?}"), format!("{:?}", RemoteOptions::new()));
             /// ```
             pub fn $name(mut self, value: $type) -> Self {
                 self.$name = value;

@@ -260,6 +260,8 @@ impl Remote {
     /// # let network = Memory::default();
     /// # let (_remote, bank) = two_nodes_with(|builder| builder.transport(network.clone())).await?;
     /// let stranger = Remote::builder().cluster("another").transport(network);
+    /// # let soon = volary_remote::RemoteOptions::new().operation_timeout(std::time::Duration::from_millis(50));
+    /// # let stranger = stranger.options(soon);
     /// # let system = system("stranger").await?;
     /// let stranger = stranger.start(&system, "10.0.0.9:4242").await?;
     /// assert!(stranger.kinds("10.0.0.7:4242").await.is_err());

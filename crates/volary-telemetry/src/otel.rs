@@ -85,10 +85,15 @@ impl Otel {
     /// system of a million actors a collection takes a look at each of them.
     ///
     /// ```
-    /// # use opentelemetry_sdk::metrics::SdkMeterProvider;
-    /// # fn f(system: &volary_core::ActorSystem) -> Result<(), volary_core::HookError> {
-    /// volary_telemetry::Otel::new(&SdkMeterProvider::default()).install(system)?;
-    /// # Ok(()) }
+    /// # use opentelemetry_sdk::metrics::{InMemoryMetricExporter, SdkMeterProvider};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let system = volary_core::ActorSystem::builder("shop").start().await?;
+    /// # let exporter = InMemoryMetricExporter::default();
+    /// # let provider = SdkMeterProvider::builder().with_periodic_exporter(exporter.clone()).build();
+    /// volary_telemetry::Otel::new(&provider).install(&system)?;
+    /// # provider.force_flush()?;
+    /// # assert!(!exporter.get_finished_metrics()?.is_empty());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors

@@ -84,6 +84,7 @@ impl TestKit {
     /// # use std::time::Duration;
     /// use volary_testkit::TestKit;
     /// let kit = TestKit::with(7, |builder| builder.settings(|s| s.ask_timeout(Duration::from_secs(1))));
+    /// assert_eq!(kit.system().settings().ask_timeout(), Duration::from_secs(1));
     /// ```
     ///
     /// # Panics
@@ -121,9 +122,10 @@ impl TestKit {
     /// The clock, whose calendar can be set.
     ///
     /// ```
-    /// # use std::time::SystemTime;
+    /// use std::time::SystemTime;
     /// # let kit = volary_testkit::TestKit::new();
     /// kit.clock().set_calendar(SystemTime::UNIX_EPOCH);
+    /// assert_eq!(kit.system().world().wall(), SystemTime::UNIX_EPOCH);
     /// ```
     #[must_use]
     pub fn clock(&self) -> &FakeClock {
@@ -150,6 +152,7 @@ impl TestKit {
     /// # use std::time::Duration;
     /// # let kit = volary_testkit::TestKit::new();
     /// kit.advance(Duration::from_secs(3_600));
+    /// assert_eq!(kit.elapsed(), Duration::from_secs(3_600));
     /// ```
     pub fn advance(&self, time: Duration) {
         self.clock.advance(time);
@@ -167,6 +170,7 @@ impl TestKit {
     ///     kit.advance(Duration::from_secs(1)); // without it, nobody would ever wake up
     ///     nap.await;
     /// });
+    /// assert_eq!(kit.elapsed(), Duration::from_secs(1));
     /// ```
     pub fn auto_advance(&self, by_itself: bool) {
         self.alarm.stands_still.store(!by_itself, SeqCst);

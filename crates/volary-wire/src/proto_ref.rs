@@ -44,7 +44,16 @@ pub struct Ref {
 impl Ref {
     /// The address of an actor as it is seen from outside, with the node of its system if that has remoting.
     ///
-    /// See [`Ref`] for an example.
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// use volary_wire::Ref;
+    ///
+    /// let read = Ref::to(&alice);
+    /// assert!(read.address.starts_with("volary://bank/user/alice#"));
+    /// # system.stop().await?; Ok(()) }
+    /// ```
     pub fn to<T: Target>(actor: &ActorRef<T>) -> Self {
         Ref {
             address: Resolving::address_of(actor).to_string(),
@@ -54,11 +63,17 @@ impl Ref {
     /// Whoever takes `M` at this address, as the system of the handler finds it, or the current [`Resolving`] scope.
     ///
     /// ```
-    /// # use volary_core::{Message, Recipient, ResolveError};
-    /// # use volary_wire::Ref;
-    /// fn listener<M: Message>(read: &Ref) -> Result<Recipient<M>, ResolveError> {
-    ///     read.recipient()
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// use std::sync::Arc;
+    /// use volary_core::Resolving;
+    /// use volary_wire::Ref;
+    ///
+    /// let read = Ref::to(&alice);
+    /// let till: Recipient<Deposit> = Resolving::scope(Arc::new(system.clone()), || read.recipient())?;
+    /// assert_eq!(till.ask(Deposit { cents: 5 }).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -70,11 +85,17 @@ impl Ref {
     /// The actor at this address, or one that speaks a protocol, found in the same way.
     ///
     /// ```
-    /// # use volary_core::{Actor, ActorRef, ResolveError};
-    /// # use volary_wire::Ref;
-    /// fn account<A: Actor>(read: &Ref) -> Result<ActorRef<A>, ResolveError> {
-    ///     read.actor()
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// use std::sync::Arc;
+    /// use volary_core::Resolving;
+    /// use volary_wire::Ref;
+    ///
+    /// let read = Ref::to(&alice);
+    /// let account: ActorRef<Account> = Resolving::scope(Arc::new(system.clone()), || read.actor())?;
+    /// assert_eq!(account, alice);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors

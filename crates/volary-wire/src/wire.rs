@@ -12,7 +12,7 @@ use crate::registry::KindTable;
 /// ```
 /// use std::convert::Infallible;
 /// use volary_core::Message;
-/// use volary_wire::{Proto, Wire};
+/// use volary_wire::{Codec, Proto, Wire};
 ///
 /// #[derive(Clone, PartialEq, prost::Message)]
 /// struct Deposit {
@@ -25,6 +25,11 @@ use crate::registry::KindTable;
 ///     type Codec = Proto;
 ///     type ReplyCodec = Proto;
 /// }
+///
+/// let mut out = bytes::BytesMut::new();
+/// <Deposit as Wire>::Codec::encode(&Deposit { cents: 5 }, &mut out)?;
+/// assert_eq!(<<Deposit as Wire>::Codec as Codec<Deposit>>::decode(out.freeze())?, Deposit { cents: 5 });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// A type of another crate becomes a message by a wrapper: `struct Stamp(foreign::Time)`, with a codec that passes on
@@ -48,7 +53,7 @@ pub trait Wire: Message<Rejection: WireRejection> + Sized {
 ///
 /// ```
 /// use volary_core::Rejection;
-/// use volary_wire::{Proto, WireRejection};
+/// use volary_wire::{Codec, Proto, WireRejection};
 ///
 /// #[derive(Clone, PartialEq, prost::Message)]
 /// struct Overdrawn {
@@ -57,6 +62,11 @@ pub trait Wire: Message<Rejection: WireRejection> + Sized {
 /// }
 /// impl Rejection for Overdrawn {}
 /// impl WireRejection for Overdrawn { type Codec = Proto; }
+///
+/// let mut out = bytes::BytesMut::new();
+/// <Overdrawn as WireRejection>::Codec::encode(&Overdrawn { missing: 5 }, &mut out)?;
+/// assert_eq!(<<Overdrawn as WireRejection>::Codec as Codec<Overdrawn>>::decode(out.freeze())?, Overdrawn { missing: 5 });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the rejection `{Self}` cannot travel between nodes",

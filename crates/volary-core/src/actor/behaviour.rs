@@ -36,15 +36,24 @@ pub struct Replying;
 /// `Result<(), Fault>`. `Shape` says which of them it is, and is always inferred.
 ///
 /// ```
-/// # use std::convert::Infallible;
-/// # use volary_core::*;
-/// # struct Door; impl Actor for Door {}
-/// # struct Knock; impl Message for Knock { type Reply = &'static str; type Rejection = Infallible; }
-/// fn locked(_: &mut Door, _: Knock, _: &mut Context<Door>) -> Result<&'static str, Failure> {
-///     Ok("go away")
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// fn frozen(_: &mut Account, _: Deposit, _: &mut Context<Account>) -> Result<i64, Failure> {
+///     Ok(0)
 /// }
-/// fn is_behaviour<Shape>(_: impl Behaviour<Door, Knock, Shape>) {}
-/// is_behaviour(locked);
+/// async fn thawed(account: &mut Account, deposit: Deposit, ctx: &mut Context<Account>) -> Result<i64, Failure> {
+///     SyncHandler::handle(account, deposit, ctx)
+/// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// # inside(&alice, |ctx| {
+/// ctx.becomes(frozen);
+/// # Ok(()) }).await?;
+/// assert_eq!(alice.ask(Deposit(5)).await?, 0);
+/// # inside(&alice, |ctx| {
+/// ctx.becomes(thawed);
+/// # Ok(()) }).await?;
+/// assert_eq!(alice.ask(Deposit(5)).await?, 5);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot handle `{M}` for `{A}`",
@@ -160,13 +169,17 @@ where
 /// [`NoReply`](crate::AskError::NoReply).
 ///
 /// ```
-/// # use std::convert::Infallible;
-/// # use volary_core::*;
-/// # struct Door; impl Actor for Door {}
-/// # struct Open; impl Message for Open { type Reply = (); type Rejection = Infallible; }
-/// fn broken(_: &mut Door, open: Open, ctx: &mut Context<Door>) -> Result<(), Failure> {
-///     Err(ctx.unhandled(open).into())
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// fn broken(_: &mut Account, deposit: Deposit, ctx: &mut Context<Account>) -> Result<i64, Failure> {
+///     Err(ctx.unhandled(deposit).into())
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// # inside(&alice, |ctx| {
+/// ctx.becomes(broken);
+/// # Ok(()) }).await?;
+/// assert!(matches!(alice.ask(Deposit(5)).await, Err(AskError::NoReply)));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "return it as a `Failure`, or the asker is answered"]
 #[derive(Debug)]
@@ -330,10 +343,15 @@ impl<A: Actor> Context<A> {
     /// returned.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<A: Actor, M: Message>(message: M, ctx: &mut Context<A>) -> Result<(), Failure> {
-    /// Err(ctx.unhandled(message).into())
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let letters = system.events().subscribe::<DeadLetter>();
+    /// # inside(&alice, |ctx| {
+    /// let _unhandled = ctx.unhandled(Deposit(5));
+    /// # Ok(()) }).await?;
+    /// assert_eq!(letters.next().await?.reason(), DeadReason::Unhandled);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn unhandled<M: Message>(&mut self, message: M) -> Unhandled {
         let cell = self.here();

@@ -222,11 +222,11 @@ impl<A> Context<A> {
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
     /// # let (system, alice) = bank().await?;
-    /// # let me = alice.clone();
     /// # inside(&alice, |ctx| {
     /// ctx.stop(); // this message is the last
     /// # Ok(()) }).await?;
-    /// me.terminated().await;
+    /// alice.terminated().await;
+    /// assert!(!alice.is_alive());
     /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn stop(&self) {
@@ -243,13 +243,15 @@ impl<A> Context<A> {
     /// # impl Message for Rest { type Reply = (); type Rejection = Infallible; }
     /// impl Handler<Rest> for Account {
     ///     async fn handle(&mut self, _: Rest, ctx: &mut Context<Self>) -> Result<(), Failure> {
-    ///         ctx.sleep(Duration::from_millis(10)).await;
+    ///         ctx.sleep(Duration::from_millis(5)).await;
     ///         Ok(())
     ///     }
     /// }
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
     /// # let (system, alice) = bank().await?;
+    /// let began = system.now();
     /// alice.ask(Rest).await?;
+    /// assert!(system.now().since(began) >= Duration::from_millis(5));
     /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn sleep(&self, time: Duration) -> impl Future<Output = ()> + Send + 'static {
@@ -272,6 +274,7 @@ impl<A> Context<A> {
     /// });
     /// # Ok(()) }).await?;
     /// # while alice.ask(Balance).await? == 0 { tokio::task::yield_now().await; }
+    /// assert_eq!(alice.ask(Balance).await?, 5);
     /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> Task {
@@ -365,10 +368,13 @@ impl<A: Actor> Context<A> {
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
     /// # let (system, alice) = bank().await?;
-    /// # let other = system.spawn(Account::default).await?;
+    /// # let (told, bob) = (system.events().subscribe::<Terminated>(), system.spawn(Account::default).await?);
+    /// # let other = bob.clone();
     /// # inside(&alice, move |ctx| {
     /// ctx.watch(&other); // `Terminated` comes when it ends
     /// # Ok(()) }).await?;
+    /// # bob.stop();
+    /// # assert_eq!(told.next().await?.id(), bob.id());
     /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn watch<T: Target>(&self, other: &ActorRef<T>)
@@ -384,11 +390,16 @@ impl<A: Actor> Context<A> {
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
     /// # let (system, alice) = bank().await?;
-    /// # let other = system.spawn(Account::default).await?;
+    /// # let (told, bob) = (system.events().subscribe::<Terminated>(), system.spawn(Account::default).await?);
+    /// # let other = bob.clone();
     /// # inside(&alice, move |ctx| {
     /// ctx.watch(&other);
-    /// ctx.unwatch(&other);
+    /// ctx.unwatch(&other); // `Terminated` does not come
     /// # Ok(()) }).await?;
+    /// # bob.stop();
+    /// # bob.terminated().await;
+    /// # alice.ask(Balance).await?;
+    /// # assert!(told.try_next().is_none());
     /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn unwatch<T: Target>(&self, other: &ActorRef<T>) {
@@ -430,10 +441,14 @@ impl Task {
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
     /// # let (system, alice) = bank().await?;
-    /// # inside(&alice, |ctx| {
+    /// # let (tasks, begun) = std::sync::mpsc::channel();
+    /// # inside(&alice, move |ctx| {
     /// let task = ctx.spawn(std::future::pending());
     /// task.abort();
-    /// # Ok(()) }).await?;
+    /// # Ok(tasks.send(task)?) }).await?;
+    /// # let task = begun.recv()?;
+    /// # while !task.is_finished() { tokio::task::yield_now().await; }
+    /// assert!(task.is_finished()); // soon
     /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn abort(&self) {

@@ -155,10 +155,11 @@ impl<S: FsmState> Fsm<S> {
     /// Enters the first state: call it in the hook `started`. Without it the first state has no timeout.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn in_started<S: FsmState, A: Actor + Respond<StateTimeout<S>>>(fsm: &mut Fsm<S>, ctx: &mut Context<A>) {
-    /// fsm.start(ctx);
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/fsm.rs"));
+    /// # fn main() { let open = open_until(|door, ctx| {
+    /// door.start(ctx); // it is open, which it may be for five seconds
+    /// # Ok(()) }, |_, _, _| ());
+    /// # assert!(open >= Duration::from_secs(5)); }
     /// ```
     pub fn start<A>(&mut self, ctx: &mut Context<A>)
     where
@@ -172,12 +173,11 @@ impl<S: FsmState> Fsm<S> {
     /// is set. Returns what changed.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # #[derive(Debug)] enum Light { Red, Green } impl FsmState for Light {}
-    /// # fn f<A: Actor + Respond<StateTimeout<Light>>>(fsm: &mut Fsm<Light>, ctx: &mut Context<A>) -> Result<(), Fault> {
-    /// let change = fsm.goto(Light::Green, ctx)?;
-    /// println!("{change}");
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/fsm.rs"));
+    /// # fn main() { inside(Door::Closed, |door, ctx| {
+    /// let change = door.goto(Door::Open, ctx)?;
+    /// assert_eq!((change.from, change.to), (Door::Closed, &Door::Open));
+    /// # Ok(()) }) }
     /// ```
     ///
     /// # Errors
@@ -206,10 +206,11 @@ impl<S: FsmState> Fsm<S> {
     /// Stays, and gives the state its whole time again: somebody is still there.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<S: FsmState, A: Actor + Respond<StateTimeout<S>>>(fsm: &mut Fsm<S>, ctx: &mut Context<A>) {
-    /// fsm.stay(ctx);
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/fsm.rs"));
+    /// # fn main() { let open = open_until(|door, ctx| {
+    /// door.stay(ctx); // another five seconds
+    /// # Ok(()) }, |_, _, _| ());
+    /// # assert!(open >= Duration::from_secs(5)); }
     /// ```
     pub fn stay<A>(&mut self, ctx: &mut Context<A>)
     where
@@ -221,9 +222,10 @@ impl<S: FsmState> Fsm<S> {
     /// The state it is in.
     ///
     /// ```
-    /// # use volary_core::{Fsm, FsmState};
-    /// # fn f<S: FsmState>(fsm: &Fsm<S>) {
-    /// println!("{:?}", fsm.state());
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/fsm.rs"));
+    /// # fn main() {
+    /// let door = Fsm::new(Door::Open);
+    /// assert_eq!(*door.state(), Door::Open);
     /// # }
     /// ```
     #[must_use]
@@ -234,12 +236,13 @@ impl<S: FsmState> Fsm<S> {
     /// The state it is in, to change what it carries. That is no change of state: its time runs on.
     ///
     /// ```
-    /// # use volary_core::{Fsm, FsmState};
-    /// # #[derive(Debug)] enum Login { Asking { wrong: u32 }, In } impl FsmState for Login {}
-    /// # fn f(fsm: &mut Fsm<Login>) {
-    /// if let Login::Asking { wrong } = fsm.state_mut() {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/fsm.rs"));
+    /// # fn main() {
+    /// # let mut door = Fsm::new(Door::Locked { wrong: 0 });
+    /// if let Door::Locked { wrong } = door.state_mut() {
     ///     *wrong += 1;
     /// }
+    /// assert_eq!(*door.state(), Door::Locked { wrong: 1 });
     /// # }
     /// ```
     pub fn state_mut(&mut self) -> &mut S {
@@ -249,10 +252,10 @@ impl<S: FsmState> Fsm<S> {
     /// How long it has been in this state; nothing before it is started.
     ///
     /// ```
-    /// # use volary_core::{Actor, Context, Fsm, FsmState};
-    /// # fn f<S: FsmState, A: Actor>(fsm: &Fsm<S>, ctx: &Context<A>) {
-    /// println!("{:?} for {:?}", fsm.state(), fsm.time_in_state(ctx));
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/fsm.rs"));
+    /// # fn main() { open_until(|door, ctx| Ok(door.start(ctx)), |door, _, ctx| {
+    /// assert!(door.time_in_state(ctx) >= Duration::from_secs(5)); // in the handler of its timeout
+    /// # }); }
     /// ```
     #[must_use]
     pub fn time_in_state<A>(&self, ctx: &Context<A>) -> Duration {
@@ -263,12 +266,11 @@ impl<S: FsmState> Fsm<S> {
     /// machines with the same states, or that puts timeouts aside.
     ///
     /// ```
-    /// # use volary_core::{Fsm, FsmState, StateTimeout};
-    /// # fn f<S: FsmState>(doors: &mut Vec<Fsm<S>>, timeout: StateTimeout<S>) {
-    /// if let Some(door) = doors.iter_mut().find(|door| door.has_timed_out(&timeout)) {
-    ///     println!("{:?} for too long", door.state());
-    /// }
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/fsm.rs"));
+    /// # fn main() { open_until(|door, ctx| Ok(door.start(ctx)), |door, timeout, _| {
+    /// assert!(door.has_timed_out(timeout));
+    /// assert!(!Fsm::new(Door::Open).has_timed_out(timeout), "it is of another door");
+    /// # }); }
     /// ```
     #[must_use]
     pub fn has_timed_out(&self, timeout: &StateTimeout<S>) -> bool {
@@ -310,15 +312,30 @@ impl<S: fmt::Debug> fmt::Debug for Fsm<S> {
 /// An [`Fsm`] has been in one state for as long as that allows. Comes only while it still is.
 ///
 /// ```
-/// # use volary_core::*;
-/// # #[derive(Debug)] enum Door { Open } impl FsmState for Door {}
-/// # struct Lock { door: Fsm<Door> } impl Actor for Lock {}
-/// impl SyncHandler<StateTimeout<Door>> for Lock {
-///     fn handle(&mut self, timeout: StateTimeout<Door>, _: &mut Context<Self>) -> Result<(), Failure> {
-///         println!("{:?} for {:?}", self.door.state(), timeout.after());
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/fsm.rs"));
+/// struct Alarm { door: Fsm<Door> }
+/// impl Actor for Alarm {
+///     async fn started(&mut self, ctx: &mut Context<Self>) -> Result<(), Fault> {
+///         self.door.start(ctx);
 ///         Ok(())
 ///     }
 /// }
+/// impl SyncHandler<StateTimeout<Door>> for Alarm {
+///     fn handle(&mut self, timeout: StateTimeout<Door>, ctx: &mut Context<Self>) -> Result<(), Failure> {
+///         println!("{:?} for {:?}", self.door.state(), timeout.after());
+///         ctx.stop();
+///         Ok(())
+///     }
+/// }
+/// # fn main() {
+/// # let env = SeededEnv::new(1);
+/// # env.clone().block_on(async move {
+/// # let system = ActorSystem::builder("doc").environment(env).start().await.unwrap();
+/// let alarm = system.spawn(|| Alarm { door: Fsm::new(Door::Open) }).await.unwrap();
+/// alarm.terminated().await; // five seconds later
+/// # assert!(system.uptime() >= Duration::from_secs(5));
+/// # system.stop().await.unwrap();
+/// # }); }
 /// ```
 pub struct StateTimeout<S> {
     after: Duration,
@@ -330,7 +347,10 @@ impl<S> StateTimeout<S> {
     /// The time that the state had.
     ///
     /// ```
-    /// # fn f<S>(timeout: &volary_core::StateTimeout<S>) { println!("{:?}", timeout.after()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/fsm.rs"));
+    /// # fn main() { open_until(|door, ctx| Ok(door.start(ctx)), |_, timeout, _| {
+    /// assert_eq!(timeout.after(), Duration::from_secs(5));
+    /// # }); }
     /// ```
     #[must_use]
     pub fn after(&self) -> Duration {
@@ -354,10 +374,11 @@ impl<S> fmt::Debug for StateTimeout<S> {
 /// What [`Fsm::goto`] has changed.
 ///
 /// ```
-/// # use volary_core::{FsmState, StateChange};
-/// fn log<S: FsmState>(change: &StateChange<'_, S>) {
-///     println!("{change} after {:?}", change.after); // e.g. Closed -> Open after 3s
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/fsm.rs"));
+/// # fn main() { inside(Door::Closed, |door, ctx| {
+/// let change = door.goto(Door::Open, ctx)?;
+/// assert_eq!(change.to_string(), "Closed -> Open");
+/// # Ok(()) }) }
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
@@ -379,11 +400,11 @@ impl<S: fmt::Debug> fmt::Display for StateChange<'_, S> {
 /// A state may not be followed by that one, says [`FsmState::may_go_to`]. As a [`Fault`] it crashes the actor.
 ///
 /// ```
-/// use volary_core::{Fault, ForbiddenChange};
-/// fn crash(forbidden: ForbiddenChange) -> Fault {
-///     println!("{forbidden}"); // e.g. the state `Captured` may not be followed by `Cancelled`
-///     forbidden.into()
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/fsm.rs"));
+/// # fn main() { inside(Door::Locked { wrong: 0 }, |door, ctx| {
+/// let forbidden = door.goto(Door::Open, ctx).unwrap_err();
+/// assert_eq!(forbidden.to_string(), "the state `Locked { wrong: 0 }` may not be followed by `Open`");
+/// # Ok(()) }) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the state `{from}` may not be followed by `{to}`")]

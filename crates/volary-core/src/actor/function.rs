@@ -18,8 +18,16 @@ type Call<S, M> = dyn Fn(&mut S, M, &mut Context<FnActor<S, M>>) -> Answered<M> 
 /// An actor made of a state and a closure; see [`function`]. It can be used like the state itself.
 ///
 /// ```
-/// # use volary_core::FnActor;
-/// fn look<M: volary_core::Message>(actor: &FnActor<u64, M>) -> u64 { **actor }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let sum = system.spawn(function(|| 0, |sum: &mut i64, Deposit(n), ctx: &mut Context<FnActor<i64, Deposit>>| {
+///     *sum += n;
+///     assert_eq!(ctx.path().to_string(), "/user/sum");
+///     Ok(*sum)
+/// }));
+/// assert_eq!(sum.named("sum").await?.ask(Deposit(5)).await?, 5);
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub struct FnActor<S, M: Message> {
     state: S,
@@ -108,8 +116,18 @@ type AsyncCall<S, M> = dyn for<'a> Fn(
 /// An actor made of a state and an async closure; see [`async_function`].
 ///
 /// ```
-/// # use volary_core::AsyncFnActor;
-/// fn look<M: volary_core::Message>(actor: &AsyncFnActor<u64, M>) -> u64 { **actor }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let sum = system.spawn(async_function(|| 0, |sum: &mut i64, Deposit(n), ctx: &mut Context<AsyncFnActor<i64, Deposit>>| {
+///     Box::pin(async move {
+///         ctx.sleep(Duration::from_millis(1)).await;
+///         *sum += n;
+///         Ok(*sum)
+///     })
+/// }));
+/// assert_eq!(sum.await?.ask(Deposit(5)).await?, 5);
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub struct AsyncFnActor<S, M: Message> {
     state: S,

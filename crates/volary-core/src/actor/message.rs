@@ -21,6 +21,11 @@ use std::fmt;
 ///     type Reply = i64;
 ///     type Rejection = Infallible; // it has an answer, always
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let system = volary_core::ActorSystem::builder("doc").start().await?;
+/// # let account = system.spawn(volary_core::function(|| 5, |cents: &mut i64, Balance, _ctx| Ok(*cents))).await?;
+/// assert_eq!(account.ask(Balance).await?, 5);
+/// # system.stop().await?; Ok(()) }
 /// ```
 ///
 /// A message need not be `Sync`, `Clone` or small: up to [`INLINE_BYTES`](crate::INLINE_BYTES) it
@@ -38,11 +43,25 @@ pub trait Message: Send + 'static {
 /// the supervisor. What should crash the actor is a [`Fault`](crate::Fault) instead.
 ///
 /// ```
-/// use volary_core::Rejection;
+/// use volary_core::{AskError, Message, Rejection};
 ///
 /// #[derive(Debug)]
 /// struct Overdrawn { missing: i64 }
 /// impl Rejection for Overdrawn {}
+///
+/// struct Withdraw(i64);
+/// impl Message for Withdraw {
+///     type Reply = ();
+///     type Rejection = Overdrawn;
+/// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let system = volary_core::ActorSystem::builder("doc").start().await?;
+/// # let account = system.spawn(volary_core::function(|| (), |(), Withdraw(cents), _ctx| {
+/// #     Err(volary_core::Failure::Rejected(Overdrawn { missing: cents }))
+/// # })).await?;
+/// let answer = account.ask(Withdraw(5)).await;
+/// assert!(matches!(answer, Err(AskError::Rejected(Overdrawn { missing: 5 }))));
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub trait Rejection: fmt::Debug + Send + 'static {}
 

@@ -153,12 +153,18 @@ where
     /// [`PipeError::Refused`]. An error, a timeout and a panic count as failures, a pipe that was aborted as nothing.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Done; impl Message for Done { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # async fn fetch() -> Result<u64, std::io::Error> { Ok(3) }
-    /// # fn f<A: Actor + Respond<Done>>(ctx: &mut Context<A>, breaker: CircuitBreaker) {
-    /// ctx.pipe(fetch()).breaker(&breaker).to_self(|_| Done);
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # async fn fetch() -> Result<i64, std::io::Error> { Ok(3) }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, move |ctx| {
+    /// let prices = CircuitBreaker::new(BreakerOptions::default())?;
+    /// prices.trip(ctx.now()); // it is open, and nothing is fetched
+    /// ctx.pipe(fetch()).breaker(&prices).to_self(|price| Deposit(price.unwrap_or(1)));
+    /// # Ok(()) }).await?;
+    /// # let cents = loop { match alice.ask(Balance).await? { 0 => tokio::task::yield_now().await, cents => break cents } };
+    /// # assert_eq!(cents, 1);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn breaker(mut self, breaker: &CircuitBreaker) -> Self {
         self.breaker = Some(breaker.clone());
@@ -168,19 +174,26 @@ where
     /// What an error says to the breaker about the called side. Without a judge every error is a failure.
     ///
     /// ```
-    /// # use volary_core::*;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// use std::io::ErrorKind;
     /// use volary_core::breaker::Outcome;
-    /// # struct Done; impl Message for Done { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # async fn fetch() -> Result<u64, std::io::ErrorKind> { Ok(3) }
-    /// # fn f<A: Actor + Respond<Done>>(ctx: &mut Context<A>, breaker: CircuitBreaker) {
+    /// # async fn fetch() -> Result<i64, ErrorKind> { Err(ErrorKind::NotFound) }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let prices = CircuitBreaker::new(BreakerOptions::default())?;
+    /// # let breaker = prices.clone();
+    /// # inside(&alice, move |ctx| {
     /// ctx.pipe(fetch())
     ///     .breaker(&breaker)
     ///     .judge(|error| match error {
-    ///         std::io::ErrorKind::NotFound => Outcome::Success, // they answered, and well
+    ///         ErrorKind::NotFound => Outcome::Success, // they answered, and well
     ///         _ => Outcome::Failure,
     ///     })
-    ///     .to_self(|_| Done);
-    /// # }
+    ///     .to_self(|price| Deposit(price.unwrap_or(1)));
+    /// # Ok(()) }).await?;
+    /// # while alice.ask(Balance).await? == 0 { tokio::task::yield_now().await; }
+    /// assert_eq!(prices.counters(system.now()).failed, 0);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn judge(mut self, judge: impl FnOnce(&E) -> Outcome + Send + 'static) -> Self {
         self.judge = Some(Box::new(judge));

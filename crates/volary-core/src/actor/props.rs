@@ -12,9 +12,10 @@ use crate::supervision::{Directive, Supervision};
 /// Which dispatcher runs an actor.
 ///
 /// ```
-/// use volary_core::{Dispatcher, Props};
+/// use volary_core::{Dispatcher, Props, PropsDescription};
 /// let props = Props::new().dispatcher(Dispatcher::Blocking);
-/// # let _ = props;
+/// assert_eq!(PropsDescription::of(&props)?.dispatcher, Dispatcher::Blocking);
+/// # Ok::<(), volary_core::UndescribableProps>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -60,7 +61,9 @@ impl Props {
     /// The defaults.
     ///
     /// ```
-    /// let _ = volary_core::Props::new();
+    /// use volary_core::{Props, PropsDescription};
+    /// assert_eq!(PropsDescription::of(&Props::new())?, PropsDescription::default());
+    /// # Ok::<(), volary_core::UndescribableProps>(())
     /// ```
     pub fn new() -> Self {
         Props::default()
@@ -69,8 +72,10 @@ impl Props {
     /// Chooses the mailbox.
     ///
     /// ```
-    /// # use volary_core::{MailboxKind, Props};
-    /// let _ = Props::new().mailbox(MailboxKind::BoundedRefusing(16));
+    /// use volary_core::{MailboxDescription, MailboxKind, Props, PropsDescription};
+    /// let props = Props::new().mailbox(MailboxKind::Bounded(16));
+    /// assert_eq!(PropsDescription::of(&props)?.mailbox, MailboxDescription::Bounded(16));
+    /// # Ok::<(), volary_core::UndescribableProps>(())
     /// ```
     pub fn mailbox(mut self, mailbox: MailboxKind) -> Self {
         self.mailbox = mailbox;
@@ -80,8 +85,10 @@ impl Props {
     /// Chooses the dispatcher.
     ///
     /// ```
-    /// # use volary_core::{Dispatcher, Props};
-    /// let _ = Props::new().dispatcher(Dispatcher::Pinned);
+    /// use volary_core::{Dispatcher, Props, PropsDescription};
+    /// let props = Props::new().dispatcher(Dispatcher::Pinned);
+    /// assert_eq!(PropsDescription::of(&props)?.dispatcher, Dispatcher::Pinned);
+    /// # Ok::<(), volary_core::UndescribableProps>(())
     /// ```
     pub fn dispatcher(mut self, dispatcher: Dispatcher) -> Self {
         self.dispatcher = dispatcher;
@@ -91,8 +98,10 @@ impl Props {
     /// How many messages the actor may put aside at a time; 1,024 unless said otherwise.
     ///
     /// ```
-    /// # use volary_core::Props;
-    /// let _ = Props::new().stash(10_000);
+    /// use volary_core::{Props, PropsDescription};
+    /// let props = Props::new().stash(16);
+    /// assert_eq!(PropsDescription::of(&props)?.stash, Some(16));
+    /// # Ok::<(), volary_core::UndescribableProps>(())
     /// ```
     pub fn stash(mut self, capacity: usize) -> Self {
         self.stash = Some(capacity);
@@ -103,8 +112,10 @@ impl Props {
     /// empty one is none.
     ///
     /// ```
-    /// # use volary_core::Props;
-    /// let _ = Props::new().role("billing");
+    /// use volary_core::{Props, PropsDescription};
+    /// let props = Props::new().role("ledger");
+    /// assert_eq!(PropsDescription::of(&props)?.role.as_deref(), Some("ledger"));
+    /// # Ok::<(), volary_core::UndescribableProps>(())
     /// ```
     pub fn role(mut self, role: impl Into<Arc<str>>) -> Self {
         self.role = Some(role.into()).filter(|role| !role.is_empty());
@@ -114,8 +125,10 @@ impl Props {
     /// Says what happens to other messages while answers to [requests](crate::Context::request) are due.
     ///
     /// ```
-    /// # use volary_core::{Props, Reentrancy};
-    /// let _ = Props::new().reentrancy(Reentrancy::hold_others());
+    /// use volary_core::{Props, PropsDescription, Reentrancy};
+    /// let props = Props::new().reentrancy(Reentrancy::hold_others());
+    /// assert!(PropsDescription::of(&props)?.reentrancy.holds_others());
+    /// # Ok::<(), volary_core::UndescribableProps>(())
     /// ```
     pub fn reentrancy(mut self, reentrancy: Reentrancy) -> Self {
         self.reentrancy = reentrancy;
@@ -125,9 +138,11 @@ impl Props {
     /// Says when the actor lets go of its state, to start anew with its next message.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::{Passivation, Props};
-    /// let _ = Props::new().passivation(Passivation::after(Duration::from_secs(120)));
+    /// use std::time::Duration;
+    /// use volary_core::{Passivation, Props, PropsDescription};
+    /// let props = Props::new().passivation(Passivation::after(Duration::from_secs(60)));
+    /// assert_eq!(PropsDescription::of(&props)?.passivation.idle(), Some(Duration::from_secs(60)));
+    /// # Ok::<(), volary_core::UndescribableProps>(())
     /// ```
     pub fn passivation(mut self, passivation: Passivation) -> Self {
         self.passivation = passivation;
@@ -155,10 +170,11 @@ impl Props {
     /// place of one of the same type.
     ///
     /// ```
-    /// # use volary_core::{Dependency, Props};
-    /// fn with<D: Dependency>(database: D) -> Props {
-    ///     Props::new().dependency(database)
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/database.rs"));
+    /// # fn main() {
+    /// let props = Props::new().dependency(Database("db:5432"));
+    /// assert_eq!(props.find_dependency::<Database>().map(|found| found.0), Some("db:5432"));
+    /// # }
     /// ```
     pub fn dependency<D: Dependency>(mut self, dependency: D) -> Self {
         Arc::make_mut(self.dependencies.get_or_insert_default()).insert(Arc::new(dependency));
@@ -168,10 +184,14 @@ impl Props {
     /// Gives the actor dependencies that were made from bytes.
     ///
     /// ```
-    /// # use volary_core::{Props, ReadDependencies};
-    /// fn with(made: ReadDependencies) -> Props {
-    ///     Props::new().dependencies(made)
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/database.rs"));
+    /// # fn main() -> Result<(), DependencyError> {
+    /// let mut kinds = DependencyKinds::default();
+    /// kinds.add::<Database>()?;
+    /// let bytes = Props::new().dependency(Database("db:5432")).dependency_bytes()?;
+    /// let props = Props::new().dependencies(kinds.read(&bytes)?);
+    /// assert!(props.find_dependency::<Database>().is_some());
+    /// # Ok(()) }
     /// ```
     pub fn dependencies(mut self, made: ReadDependencies) -> Self {
         Arc::make_mut(self.dependencies.get_or_insert_default()).merge(&made.0);
@@ -181,9 +201,10 @@ impl Props {
     /// One of the dependencies.
     ///
     /// ```
-    /// # use volary_core::{Dependency, Props};
-    /// # fn f<Database: Dependency>(props: &Props) {
-    /// let database = props.find_dependency::<Database>();
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/database.rs"));
+    /// # fn main() {
+    /// let props = Props::new().dependency(Database("db:5432"));
+    /// assert_eq!(props.find_dependency::<Database>().map(|found| found.0), Some("db:5432"));
     /// # }
     /// ```
     #[must_use]
@@ -207,9 +228,11 @@ impl Props {
     /// Says in detail what happens on a fault; takes the place of [`on_fault`](Props::on_fault).
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::{Props, Supervision};
-    /// let _ = Props::new().supervision(Supervision::new().limit(3, Duration::from_secs(10)));
+    /// use volary_core::{Directive, Props, PropsDescription, Supervision};
+    /// let props = Props::new().supervision(Supervision::new().otherwise(Directive::Resume));
+    /// let described = PropsDescription::of(&props)?.supervision;
+    /// assert_eq!(described.map(|supervision| supervision.otherwise), Some(Directive::Resume));
+    /// # Ok::<(), volary_core::UndescribableProps>(())
     /// ```
     pub fn supervision(mut self, supervision: Supervision) -> Self {
         self.supervision = Some(Arc::new(supervision));
@@ -219,8 +242,10 @@ impl Props {
     /// Says what happens on a fault.
     ///
     /// ```
-    /// # use volary_core::{Directive, Props};
-    /// let _ = Props::new().on_fault(Directive::Resume);
+    /// use volary_core::{Directive, Props, PropsDescription};
+    /// let props = Props::new().on_fault(Directive::Stop);
+    /// assert_eq!(PropsDescription::of(&props)?.on_fault, Directive::Stop);
+    /// # Ok::<(), volary_core::UndescribableProps>(())
     /// ```
     pub fn on_fault(mut self, directive: Directive) -> Self {
         self.on_fault = directive;

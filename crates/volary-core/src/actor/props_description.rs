@@ -32,7 +32,11 @@ pub enum MailboxDescription {
 impl MailboxDescription {
     /// What a mailbox is, unless it is one of the program's own.
     ///
-    /// See [`MailboxDescription`] for an example.
+    /// ```
+    /// use volary_core::{MailboxDescription, MailboxKind};
+    /// assert_eq!(MailboxDescription::of(&MailboxKind::Segmented), Some(MailboxDescription::Segmented));
+    /// assert_eq!(MailboxDescription::of(&MailboxKind::priority(|_| 0)), None, "that is code");
+    /// ```
     #[must_use]
     pub fn of(mailbox: &MailboxKind) -> Option<Self> {
         match mailbox {
@@ -126,7 +130,11 @@ impl TryFrom<&Props> for PropsDescription {
 impl PropsDescription {
     /// What options say.
     ///
-    /// See [`PropsDescription`] for an example.
+    /// ```
+    /// use volary_core::{Props, PropsDescription};
+    /// assert_eq!(PropsDescription::of(&Props::new().stash(8))?.stash, Some(8));
+    /// # Ok::<(), volary_core::UndescribableProps>(())
+    /// ```
     ///
     /// # Errors
     /// What of it is code, or cannot be written.
@@ -154,7 +162,13 @@ impl PropsDescription {
 
     /// The options again, with dependencies made from their bytes.
     ///
-    /// See [`PropsDescription`] for an example.
+    /// ```
+    /// use volary_core::{DependencyKinds, Props, PropsDescription};
+    /// let described = PropsDescription::of(&Props::new().stash(8))?;
+    /// let props = described.props(&DependencyKinds::default())?;
+    /// assert_eq!(PropsDescription::of(&props)?, described);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// If a dependency is not registered, or its bytes make no sense.

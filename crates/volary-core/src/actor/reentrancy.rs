@@ -34,7 +34,7 @@ impl Reentrancy {
     /// Other messages are handled between a request and its answer, as they come. The default.
     ///
     /// ```
-    /// let _ = volary_core::Reentrancy::all();
+    /// assert!(!volary_core::Reentrancy::all().holds_others());
     /// ```
     pub const fn all() -> Self {
         Reentrancy {
@@ -47,7 +47,7 @@ impl Reentrancy {
     /// at before the request is the same after it.
     ///
     /// ```
-    /// let _ = volary_core::Reentrancy::hold_others();
+    /// assert!(volary_core::Reentrancy::hold_others().holds_others());
     /// ```
     pub const fn hold_others() -> Self {
         Reentrancy {
@@ -59,7 +59,7 @@ impl Reentrancy {
     /// Requests are refused: whoever wants an answer awaits it in the handler.
     ///
     /// ```
-    /// let _ = volary_core::Reentrancy::off();
+    /// assert!(volary_core::Reentrancy::off().is_off());
     /// ```
     pub const fn off() -> Self {
         Reentrancy {
@@ -71,7 +71,7 @@ impl Reentrancy {
     /// How many requests may be in flight at a time; 1,024 unless said otherwise. One more is refused.
     ///
     /// ```
-    /// let _ = volary_core::Reentrancy::all().at_most(8);
+    /// assert_eq!(volary_core::Reentrancy::all().at_most(8).most(), 8);
     /// ```
     pub const fn at_most(mut self, requests: usize) -> Self {
         self.in_flight = requests;
@@ -92,12 +92,20 @@ impl Reentrancy {
     }
 
     /// Whether other messages wait while answers are due; see [`is_off`](Reentrancy::is_off).
+    ///
+    /// ```
+    /// assert!(volary_core::Reentrancy::hold_others().holds_others());
+    /// ```
     #[must_use]
     pub const fn holds_others(&self) -> bool {
         matches!(self.mode, Mode::HoldOthers)
     }
 
     /// How many requests may be in flight; see [`is_off`](Reentrancy::is_off).
+    ///
+    /// ```
+    /// assert_eq!(volary_core::Reentrancy::all().most(), 1_024);
+    /// ```
     #[must_use]
     pub const fn most(&self) -> usize {
         self.in_flight

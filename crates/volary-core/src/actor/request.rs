@@ -52,10 +52,11 @@ impl Continued for Result<(), Fault> {
 /// # let bob = system.spawn(Account::default).await?;
 /// # let till: Recipient<Deposit> = bob.recipient();
 /// # inside(&alice, move |ctx| {
-/// ctx.request(&till, Deposit(5))
-///     .timeout(Duration::from_secs(1))
-///     .then(|_actor, answer, _ctx| println!("{}", answer.is_ok()))?;
+/// let request: Request<'_, Account, Deposit> = ctx.request(&till, Deposit(5));
+/// request.timeout(Duration::from_secs(1)).then(|account, answer, _ctx| account.cents = answer.unwrap_or(1))?;
 /// # Ok(()) }).await?;
+/// # while alice.ask(Balance).await? == 0 { tokio::task::yield_now().await; }
+/// assert_eq!(alice.ask(Balance).await?, 5); // what bob has answered
 /// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "a request is made by `then`"]
@@ -140,12 +141,15 @@ impl<A: Actor, M: Message> Request<'_, A, M> {
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
     /// # let (system, alice) = bank().await?;
-    /// # let bob = system.spawn(Account::default).await?;
+    /// # let bob = system.spawn(Account::default).on_fault(Directive::Suspend).await?;
+    /// # let _ = inside(&bob, |_| Err("out of ink".into())).await; // which holds him
     /// # let till: Recipient<Deposit> = bob.recipient();
     /// # inside(&alice, move |ctx| {
-    /// let request = ctx.request(&till, Deposit(5)).timeout(Duration::from_millis(100));
-    /// request.then(|_, _, _| ())?;
+    /// let request = ctx.request(&till, Deposit(5)).timeout(Duration::from_millis(5)); // bob does not answer
+    /// request.then(|account, answer, _ctx| account.cents = answer.unwrap_or(1))?;
     /// # Ok(()) }).await?;
+    /// # while alice.ask(Balance).await? == 0 { tokio::task::yield_now().await; }
+    /// assert_eq!(alice.ask(Balance).await?, 1);
     /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn timeout(mut self, timeout: Duration) -> Self {
@@ -163,8 +167,9 @@ impl<A: Actor, M: Message> Request<'_, A, M> {
     /// # let till: Recipient<Deposit> = bob.recipient();
     /// # inside(&alice, move |ctx| {
     /// let request = ctx.request(&till, Deposit(5)).hold_others();
-    /// request.then(|_, _, _| ())?;
+    /// request.then(|account, answer, _ctx| account.cents = answer.unwrap_or(0))?;
     /// # Ok(()) }).await?;
+    /// assert_eq!(alice.ask(Balance).await?, 5); // answered behind that
     /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn hold_others(mut self) -> Self {
@@ -178,12 +183,15 @@ impl<A: Actor, M: Message> Request<'_, A, M> {
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
     /// # let (system, alice) = bank().await?;
-    /// # let bob = system.spawn(Account::default).await?;
+    /// # let bob = system.spawn(Account::default).on_fault(Directive::Suspend).await?;
+    /// # let _ = inside(&bob, |_| Err("out of ink".into())).await; // which holds him
     /// # let till: Recipient<Deposit> = bob.recipient();
-    /// # inside(&alice, move |ctx| {
-    /// let request = ctx.request(&till, Deposit(5)).let_others_pass();
-    /// request.then(|_, _, _| ())?;
+    /// let carol = system.spawn(Account::default).reentrancy(Reentrancy::hold_others()).await?;
+    /// # inside(&carol, move |ctx| {
+    /// let request = ctx.request(&till, Deposit(5)).let_others_pass(); // bob does not answer
+    /// request.then(|_account, _answer, _ctx| ())?;
     /// # Ok(()) }).await?;
+    /// assert_eq!(carol.ask(Balance).await?, 0);
     /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn let_others_pass(mut self) -> Self {
@@ -205,10 +213,11 @@ impl<A: Actor, M: Message> Request<'_, A, M> {
     /// # let till: Recipient<Deposit> = bob.recipient();
     /// # inside(&alice, move |ctx| {
     /// ctx.request(&till, Deposit(5)).then(|account: &mut Account, answer, _ctx| {
-    ///     account.cents = answer.unwrap_or(0);
+    ///     account.cents = answer.unwrap_or(1);
     /// })?;
     /// # Ok(()) }).await?;
     /// # while alice.ask(Balance).await? == 0 { tokio::task::yield_now().await; }
+    /// assert_eq!(alice.ask(Balance).await?, 5); // what bob has answered
     /// # system.stop().await?; Ok(()) }
     /// ```
     ///

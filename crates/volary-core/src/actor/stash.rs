@@ -12,18 +12,23 @@ use crate::reference::ReplyTo;
 /// A message was put aside. Returned as a [`Failure`], it leaves the asker waiting for the answer to come.
 ///
 /// ```
-/// # use std::convert::Infallible;
-/// # use volary_core::*;
-/// # struct Account { open: bool } impl Actor for Account {}
-/// # struct Deposit(u64); impl Message for Deposit { type Reply = u64; type Rejection = Infallible; }
-/// impl SyncHandler<Deposit> for Account {
-///     fn handle(&mut self, deposit: Deposit, ctx: &mut Context<Self>) -> Result<u64, Failure> {
-///         if !self.open {
-///             return Err(ctx.stash(deposit).map_err(Fault::from)?.into()); // crashes if the stash is full
-///         }
-///         Ok(deposit.0)
-///     }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// fn closed(_: &mut Account, deposit: Deposit, ctx: &mut Context<Account>) -> Result<i64, Failure> {
+///     Err(ctx.stash(deposit).map_err(Fault::from)?.into()) // crashes if the stash is full
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// # inside(&alice, |ctx| {
+/// ctx.becomes(closed);
+/// # Ok(()) }).await?;
+/// let deposit = alice.ask(Deposit(5)).into_future(); // waits
+/// # alice.ask(Balance).await?;
+/// # inside(&alice, |ctx| {
+/// ctx.unbecome::<Deposit>();
+/// ctx.unstash_all();
+/// # Ok(()) }).await?;
+/// assert_eq!(deposit.await?, 5);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "return it as a `Failure`, or the asker is answered now"]
 pub struct Stashed {
@@ -120,11 +125,27 @@ impl<A: Actor> Context<A> {
     /// Puts a message aside together with its asker: for handlers of the trait [`Respond`].
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<A: Actor + Respond<M>, M: Message>(
-    /// #   ctx: &mut Context<A>, message: M, reply: ReplyTo<M::Reply, M::Rejection>) -> Result<(), Fault> {
-    /// ctx.stash_with(message, reply)?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// struct Audit;
+    /// # impl Message for Audit { type Reply = i64; type Rejection = Infallible; }
+    /// impl Respond<Audit> for Account {
+    ///     async fn respond(&mut self, audit: Audit, reply: ReplyTo<i64>, ctx: &mut Context<Self>) -> Result<(), Fault> {
+    ///         match self.cents {
+    ///             0 => ctx.stash_with(audit, reply)?, // until there is something
+    ///             cents => reply.send(cents),
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let audit = alice.ask(Audit).into_future(); // waits
+    /// alice.ask(Deposit(5)).await?;
+    /// # inside(&alice, |ctx| {
+    /// ctx.unstash_all();
+    /// # Ok(()) }).await?;
+    /// assert_eq!(audit.await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors

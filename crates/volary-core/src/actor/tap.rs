@@ -78,10 +78,22 @@ pub trait Tap: Send + Sync + 'static {
 /// What becomes of a message that a [`Tap`] has seen.
 ///
 /// ```
-/// # use volary_core::{Input, Origin, Passage};
-/// fn without_timers(input: &Input<'_>) -> Passage {
-///     if input.origin() == Origin::Timer { Passage::Discard } else { Passage::Handle }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// struct NoDeposits;
+/// impl Tap for NoDeposits {
+///     fn input(&self, input: &Input<'_>) -> Passage {
+///         match input.message() {
+///             Some(message) if message.is::<Deposit>() => Passage::Discard,
+///             _ => Passage::Handle,
+///         }
+///     }
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let tapped = alice.tap(Arc::new(NoDeposits))?;
+/// alice.tell(Deposit(5))?;
+/// assert_eq!(alice.ask(Balance).await?, 0);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Passage {

@@ -15,14 +15,26 @@ const SHORTEST: Duration = Duration::from_millis(1);
 /// Nothing has come for a while; see [`Context::set_receive_timeout`].
 ///
 /// ```
-/// # use volary_core::*;
-/// # struct Session; impl Actor for Session {}
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// struct Session;
+/// impl Actor for Session {
+///     async fn started(&mut self, ctx: &mut Context<Self>) -> Result<(), Fault> {
+///         ctx.set_receive_timeout(Duration::from_millis(5));
+///         Ok(())
+///     }
+/// }
 /// impl SyncHandler<ReceiveTimeout> for Session {
 ///     fn handle(&mut self, _: ReceiveTimeout, ctx: &mut Context<Self>) -> Result<(), Failure> {
 ///         ctx.stop();
 ///         Ok(())
 ///     }
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let session = system.spawn(|| Session).await?;
+/// session.terminated().await;
+/// assert!(!session.is_alive(), "nothing came");
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReceiveTimeout;
@@ -119,9 +131,11 @@ impl<A: Actor> Context<A> {
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
     /// # let (system, alice) = bank().await?;
+    /// let told = system.events().subscribe::<ReceiveTimeout>();
     /// # inside(&alice, |ctx| {
-    /// ctx.set_receive_timeout(Duration::from_secs(60));
+    /// ctx.set_receive_timeout(Duration::from_millis(5));
     /// # Ok(()) }).await?;
+    /// assert_eq!(told.next().await?, ReceiveTimeout); // her handler has published it
     /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn set_receive_timeout(&mut self, idle: Duration)

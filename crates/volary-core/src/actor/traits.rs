@@ -255,15 +255,19 @@ impl<A: Handler<M>, M: Message> Respond<M> for A {
 /// What a factory may return: the actor, or a result of building it.
 ///
 /// ```
-/// use volary_core::{Actor, Fault, OrFault};
-///
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
 /// struct Worker { id: u32 }
 /// impl Actor for Worker {}
 ///
 /// fn always() -> Worker { Worker { id: 1 } }
-/// fn perhaps() -> Result<Worker, Fault> { Ok(Worker { id: "2".parse().or_fault()? }) }
-/// # fn is<P: volary_core::Product>(_: fn() -> P) {}
-/// # is(always); is(perhaps);
+/// fn perhaps(id: &str) -> Result<Worker, Fault> { Ok(Worker { id: id.parse().or_fault()? }) }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// assert!(system.spawn(always).await.is_ok());
+/// assert!(system.spawn(|| perhaps("2")).await.is_ok());
+/// assert!(system.spawn(|| perhaps("two")).await.is_err());
+/// # assert_eq!(always().id, 1);
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub trait Product {
     /// The actor that is made.

@@ -51,11 +51,14 @@ pin_project! {
     /// free again.
     ///
     /// ```
-    /// # use volary_core::{ActorSystem, CircuitBreaker};
-    /// # async fn f(breaker: CircuitBreaker, system: ActorSystem) {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let breaker = CircuitBreaker::new(BreakerOptions::default())?;
     /// let call = breaker.call(&system, async { "7".parse::<u32>() }); // nothing has happened yet
-    /// let seven = call.await;
-    /// # }
+    /// assert_eq!(breaker.counters(system.now()).permitted, 0);
+    /// assert_eq!(call.await?, 7);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use = "futures do nothing unless polled"]
     pub struct Call<F, E> {

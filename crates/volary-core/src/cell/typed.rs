@@ -175,8 +175,7 @@ fn accepts<A: Actor>(message: TypeId) -> Option<&'static MessageTable> {
 /// [`Actor::messages`](crate::Actor::messages).
 ///
 /// ```
-/// # use std::convert::Infallible;
-/// # use volary_core::{Actor, Context, Failure, Message, MessageList, SyncHandler};
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
 /// # struct Bell; struct Ring;
 /// # impl Message for Ring { type Reply = (); type Rejection = Infallible; }
 /// # impl SyncHandler<Ring> for Bell {
@@ -187,6 +186,12 @@ fn accepts<A: Actor>(message: TypeId) -> Option<&'static MessageTable> {
 ///         list.add::<Ring>();
 ///     }
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// system.spawn(|| Bell).named("bell").await?;
+/// assert!(system.recipient::<Ring>("/user/bell").is_some());
+/// assert!(system.recipient::<Deposit>("/user/bell").is_none());
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub struct MessageList<A> {
     wanted: Option<TypeId>,
@@ -199,10 +204,21 @@ impl<A> MessageList<A> {
     /// Adds a message that the actor handles.
     ///
     /// ```
-    /// # use volary_core::{Actor, Message, MessageList, Respond};
-    /// fn list_one<A: Respond<M>, M: Message>(list: &mut MessageList<A>) {
-    ///     list.add::<M>();
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// struct Safe(i64);
+    /// impl Actor for Safe {
+    ///     fn messages(list: &mut MessageList<Self>) {
+    ///         list.add::<Deposit>();
+    ///     }
     /// }
+    /// # impl SyncHandler<Deposit> for Safe {
+    /// #     fn handle(&mut self, deposit: Deposit, _: &mut Context<Self>) -> Result<i64, Failure> { Ok(self.0 + deposit.0) }
+    /// # }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// system.spawn(|| Safe(0)).named("safe").await?;
+    /// assert!(system.recipient::<Deposit>("/user/safe").is_some());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn add<M: Message>(&mut self)
     where

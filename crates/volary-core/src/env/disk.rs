@@ -78,13 +78,24 @@ pub trait Disk: Send + Sync + 'static {
 /// An open file.
 ///
 /// ```
-/// # use volary_core::DiskFile;
+/// use volary_core::{ActorSystem, DiskFile, OpenMode};
+///
 /// fn last_byte(file: &dyn DiskFile) -> std::io::Result<Option<u8>> {
 ///     let mut byte = [0];
 ///     let Some(at) = file.len()?.checked_sub(1) else { return Ok(None) };
 ///     let read = file.read_at(at, &mut byte)?;
 ///     Ok((read == 1).then_some(byte[0]))
 /// }
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let path = std::env::temp_dir().join(format!("volary-disk-file-{}", std::process::id()));
+/// # let system = ActorSystem::builder("store").start_now()?;
+/// let file = system.disk().open(&path, OpenMode::Create)?;
+/// assert_eq!(last_byte(&*file)?, None);
+/// file.append(b"abc")?;
+/// assert_eq!(last_byte(&*file)?, Some(b'c'));
+/// # system.disk().remove(&path)?;
+/// # volary_core::run(async { system.stop().await.map_err(std::io::Error::other) })?;
+/// # Ok(()) }
 /// ```
 #[expect(
     clippy::len_without_is_empty,

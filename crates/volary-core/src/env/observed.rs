@@ -10,13 +10,13 @@ use crate::tree::Path;
 /// Something that happens to an actor; see [`Env::observe`](crate::Env::observe).
 ///
 /// ```
-/// # use volary_core::{Observed, What};
-/// fn show(observed: &Observed<'_>) -> Option<String> {
-///     match observed.what() {
-///         What::Handles { message, .. } => Some(format!("{} handles {message}", observed.path())),
-///         _ => None,
-///     }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/observed.rs"));
+/// # fn main() { observed(|observed| {
+/// if let What::Started = observed.what() {
+///     println!("{} is there", observed.path());
 /// }
+/// # }) }
 /// ```
 pub struct Observed<'a> {
     pub(crate) actor: ActorId,
@@ -28,7 +28,12 @@ impl<'a> Observed<'a> {
     /// Whom it happens to.
     ///
     /// ```
-    /// # fn f(observed: &volary_core::Observed<'_>) { println!("{}", observed.actor()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/observed.rs"));
+    /// # fn main() { observed(|observed| {
+    /// println!("{} is there", observed.actor());
+    /// # assert!(!observed.actor().to_string().is_empty());
+    /// # }) }
     /// ```
     #[must_use]
     pub fn actor(&self) -> ActorId {
@@ -38,7 +43,11 @@ impl<'a> Observed<'a> {
     /// Where that actor lives. Worked out when it is asked for.
     ///
     /// ```
-    /// # fn f(observed: &volary_core::Observed<'_>) { println!("{}", observed.path()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/observed.rs"));
+    /// # fn main() { observed(|observed| {
+    /// assert_eq!(observed.path().to_string(), "/user/alice");
+    /// # }) }
     /// ```
     #[must_use]
     pub fn path(&self) -> Path {
@@ -48,10 +57,11 @@ impl<'a> Observed<'a> {
     /// What happens.
     ///
     /// ```
-    /// # use volary_core::{Observed, What};
-    /// # fn f(observed: &Observed<'_>) -> bool {
-    /// matches!(observed.what(), What::Started)
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/observed.rs"));
+    /// # fn main() { observed(|observed| {
+    /// assert!(matches!(observed.what(), What::Started));
+    /// # }) }
     /// ```
     #[must_use]
     pub fn what(&self) -> &What<'a> {

@@ -32,11 +32,17 @@ pub(crate) trait Member<E>: Send + Sync {
 /// A subscriber to an event or a topic, as it is just now.
 ///
 /// ```
-/// # fn f(system: &volary_core::ActorSystem) {
-/// for subscriber in system.events().subscribers::<volary_core::DeadLetter>() {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let letters = system.events().subscribe::<DeadLetter>();
+/// for subscriber in system.events().subscribers::<DeadLetter>() {
 ///     println!("{:?}: {} waiting, {} lost", subscriber.path, subscriber.waiting, subscriber.lost);
+///     assert_eq!(subscriber.path, None, "it is no actor");
 /// }
-/// # }
+/// # assert_eq!(system.events().subscribers::<DeadLetter>().len(), 1);
+/// # drop(letters);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -11,13 +11,17 @@ pub(crate) const CAPACITY: usize = 1024;
 /// How many events may wait for a subscriber, and which it wants.
 ///
 /// ```
-/// # use volary_core::{ActorSystem, SubscriptionOptions};
-/// #[derive(Clone)]
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// #[derive(Debug, Clone, PartialEq)]
 /// struct Price { cents: u32 }
-/// # fn f(system: &ActorSystem) {
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
 /// let few_and_high = SubscriptionOptions::new().capacity(16).filter(|price: &Price| price.cents > 1_000);
 /// let prices = system.events().subscribe_with(few_and_high);
-/// # }
+/// system.events().publish(Price { cents: 5 });
+/// system.events().publish(Price { cents: 5_000 });
+/// assert_eq!(prices.next().await?, Price { cents: 5_000 });
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "options do nothing until a subscription is made with them"]
 pub struct SubscriptionOptions<E> {
@@ -29,8 +33,13 @@ impl<E: Event> SubscriptionOptions<E> {
     /// Up to 1,024 events, or as many as the mailbox of the subscribing actor holds if that is less, and every event.
     ///
     /// ```
-    /// # use volary_core::SubscriptionOptions;
-    /// let usual = SubscriptionOptions::<String>::new();
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let usual = system.events().subscribe_with(SubscriptionOptions::<u32>::new());
+    /// (0..1_025_u32).for_each(|number| system.events().publish(number));
+    /// assert_eq!((usual.waiting(), usual.lost()), (1_024, 1));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn new() -> Self {
         SubscriptionOptions {
@@ -42,8 +51,13 @@ impl<E: Event> SubscriptionOptions<E> {
     /// How many events may wait; at least one.
     ///
     /// ```
-    /// # use volary_core::SubscriptionOptions;
-    /// let short = SubscriptionOptions::<String>::new().capacity(8);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let short = system.events().subscribe_with(SubscriptionOptions::<u32>::new().capacity(8));
+    /// (0..9_u32).for_each(|number| system.events().publish(number));
+    /// assert_eq!((short.waiting(), short.lost()), (8, 1));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn capacity(mut self, capacity: usize) -> Self {
         self.capacity = Some(capacity.max(1));
@@ -54,8 +68,13 @@ impl<E: Event> SubscriptionOptions<E> {
     /// to this subscriber, and counted.
     ///
     /// ```
-    /// # use volary_core::SubscriptionOptions;
-    /// let long = SubscriptionOptions::new().filter(|text: &String| text.len() > 80);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let even = system.events().subscribe_with(SubscriptionOptions::new().filter(|number: &u32| number % 2 == 0));
+    /// (1..3_u32).for_each(|number| system.events().publish(number));
+    /// assert_eq!(even.next().await?, 2);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn filter(mut self, filter: impl Fn(&E) -> bool + Send + Sync + 'static) -> Self {
         self.filter = Filter(Some(Box::new(filter)));

@@ -27,14 +27,22 @@ use super::DeadReason;
 /// and lists it in its [`messages`](crate::Actor::messages), as `#[actor]` does.
 ///
 /// ```
-/// # use volary_core::*;
-/// # struct Board; impl Actor for Board {}
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/board.rs"));
 /// impl SyncHandler<Missed> for Board {
 ///     fn handle(&mut self, missed: Missed, _: &mut Context<Self>) -> Result<(), Failure> {
-///         println!("{} of {:?} were too many", missed.lost, missed.topic);
+///         self.lost += missed.lost;
 ///         Ok(())
 ///     }
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, board) = board().await?;
+/// for number in 0..3 {
+///     system.events().publish(Price(number)); // of which one may wait
+/// }
+/// # while board.ask(Lost).await? == 0 { tokio::task::yield_now().await; }
+/// assert_eq!(board.ask(Lost).await?, 2);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -56,10 +64,23 @@ impl Message for Missed {
 /// handles [`Missed`].
 ///
 /// ```
-/// # use volary_core::{ActorSystem, SubscriberLagged};
-/// # fn f(system: &ActorSystem) {
-/// let slow_ones = system.events().subscribe::<SubscriberLagged>();
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/board.rs"));
+/// # impl SyncHandler<Missed> for Board {
+/// #     fn handle(&mut self, missed: Missed, _: &mut Context<Self>) -> Result<(), Failure> {
+/// #         self.lost += missed.lost;
+/// #         Ok(())
+/// #     }
 /// # }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, board) = board().await?;
+/// let events = system.events().subscribe::<SubscriberLagged>();
+/// for number in 0..3 {
+///     system.events().publish(Price(number)); // of which one may wait
+/// }
+/// # board.ask(Lost).await?;
+/// assert_eq!(events.next().await?.id, board.id());
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]

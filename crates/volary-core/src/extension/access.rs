@@ -62,10 +62,22 @@ impl<A> Context<A> {
     /// What this actor was given under this type; see [`Props::dependency`](crate::Props::dependency).
     ///
     /// ```
-    /// # use volary_core::{Actor, Context, Dependency};
-    /// # fn in_a_handler<A: Actor, Database: Dependency>(ctx: &mut Context<A>) {
-    /// let database = ctx.dependency::<Database>();
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # struct Database { url: &'static str }
+    /// # impl Dependency for Database {
+    /// #     const KIND: &'static str = "bank.Database";
+    /// #     fn to_bytes(&self) -> Result<Vec<u8>, Fault> { Ok(self.url.into()) }
+    /// #     fn from_bytes(_: &[u8]) -> Result<Self, Fault> { Ok(Database { url: "db:5432" }) }
     /// # }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let props = Props::new().dependency(Database { url: "db:5432" });
+    /// let bob = system.spawn(Account::default).props(props).await?;
+    /// # inside(&bob, |ctx| {
+    /// let database = ctx.dependency::<Database>().expect("it is among the props");
+    /// assert_eq!(database.url, "db:5432");
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn dependency<D: Dependency>(&self) -> Option<Arc<D>> {

@@ -219,10 +219,13 @@ impl DependencyKinds {
     /// Says how a kind is made.
     ///
     /// ```
-    /// # use volary_core::{Dependency, DependencyError, DependencyKinds};
-    /// fn register<D: Dependency>(kinds: &mut DependencyKinds) -> Result<(), DependencyError> {
-    ///     kinds.add::<D>()
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/database.rs"));
+    /// # fn main() -> Result<(), DependencyError> {
+    /// let mut kinds = DependencyKinds::default();
+    /// kinds.add::<Database>()?;
+    /// let bytes = Props::new().dependency(Database("db:5432")).dependency_bytes()?;
+    /// assert!(kinds.read(&bytes).is_ok());
+    /// # Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -288,9 +291,14 @@ impl fmt::Debug for DependencyKinds {
 /// Dependencies that were made from bytes; see [`DependencyKinds::read`].
 ///
 /// ```
-/// # use volary_core::{DependencyKinds, Props};
-/// let made = DependencyKinds::default().read(&[]).unwrap();
-/// let _ = Props::new().dependencies(made);
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/database.rs"));
+/// # fn main() -> Result<(), DependencyError> {
+/// let mut kinds = DependencyKinds::default();
+/// kinds.add::<Database>()?;
+/// let bytes = Props::new().dependency(Database("db:5432")).dependency_bytes()?;
+/// let made: ReadDependencies = kinds.read(&bytes)?;
+/// assert!(Props::new().dependencies(made).find_dependency::<Database>().is_some());
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone)]
 pub struct ReadDependencies(pub(crate) Dependencies);

@@ -9,8 +9,17 @@ use crate::tree::Path;
 /// What happened to a membership.
 ///
 /// ```
-/// # use volary_core::groups::{Change, GroupChanged};
-/// fn is_new(event: &GroupChanged) -> bool { event.change == Change::Joined }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// use volary_core::groups::{Change, GroupChanged};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let changes = system.events().subscribe::<GroupChanged>();
+/// let accounts = system.groups().of::<Account>("accounts");
+/// accounts.join(&alice)?;
+/// assert_eq!(changes.next().await?.change, Change::Joined);
+/// alice.stop();
+/// assert_eq!(changes.next().await?.change, Change::Left);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -24,9 +33,15 @@ pub enum Change {
 /// An actor has joined or left a group: on the event stream, and for those who [watch](crate::groups::Group::watch) it.
 ///
 /// ```
-/// # fn f(system: &volary_core::ActorSystem) {
-/// let changes = system.events().subscribe::<volary_core::groups::GroupChanged>();
-/// # }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// use volary_core::groups::GroupChanged;
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let changes = system.events().subscribe::<GroupChanged>();
+/// system.groups().of::<Account>("accounts").join(&alice)?;
+/// let changed = changes.next().await?;
+/// assert_eq!((changed.group.as_str(), changed.id), ("accounts", alice.id()));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -5,13 +5,15 @@ use crate::tree::Path;
 /// Why an actor did not join a group.
 ///
 /// ```
-/// # use volary_core::{Actor, ActorRef};
-/// # use volary_core::groups::{Group, JoinError};
-/// # fn f<A: Actor>(group: &Group<A>, actor: &ActorRef<A>) {
-/// if let Err(JoinError::Ended { path }) = group.join(actor) {
-///     println!("{path} is not there any more");
-/// }
-/// # }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// use volary_core::groups::JoinError;
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// alice.stop();
+/// alice.terminated().await;
+/// let joined = system.groups().of::<Account>("accounts").join(&alice);
+/// assert!(matches!(joined, Err(JoinError::Ended { .. })));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

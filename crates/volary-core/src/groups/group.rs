@@ -315,11 +315,21 @@ impl<T: Target> Group<T> {
     /// the event stream.)
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<A: Actor>(group: &groups::Group<A>, observer: &Recipient<groups::GroupChanged>) {
-    /// group.watch(observer);
-    /// let members = group.members(); // and whoever comes or goes after this is told
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// use volary_core::groups::GroupChanged;
+    /// # impl SyncHandler<GroupChanged> for Account {
+    /// #     fn handle(&mut self, _: GroupChanged, _: &mut Context<Self>) -> Result<(), Failure> { self.cents += 1; Ok(()) }
     /// # }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let observer = system.spawn(Account::default).await?;
+    /// let accounts = system.groups().of::<Account>("accounts");
+    /// accounts.watch(&observer.recipient::<GroupChanged>());
+    /// let members = accounts.members(); // and whoever comes or goes after this is told
+    /// assert!(members.is_empty());
+    /// accounts.join(&alice)?;
+    /// # assert_eq!(observer.ask(Balance).await?, 1);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn watch(&self, observer: &Recipient<GroupChanged>) {
         self.system.register().watch::<T>(&self.key, observer);
@@ -339,10 +349,18 @@ impl<T: Target> Group<T> {
     /// Takes back a [`watch`](Group::watch). False: there was none.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<A: Actor>(group: &groups::Group<A>, observer: &Recipient<groups::GroupChanged>) {
-    /// group.unwatch(observer);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// use volary_core::groups::GroupChanged;
+    /// # impl SyncHandler<GroupChanged> for Account {
+    /// #     fn handle(&mut self, _: GroupChanged, _: &mut Context<Self>) -> Result<(), Failure> { Ok(()) }
     /// # }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let accounts = system.groups().of::<Account>("accounts");
+    /// accounts.watch(&alice.recipient::<GroupChanged>());
+    /// assert!(accounts.unwatch(&alice.recipient::<GroupChanged>()));
+    /// assert!(!accounts.unwatch(&alice.recipient::<GroupChanged>()), "not any more");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[allow(clippy::must_use_candidate, reason = "unwatching is what it is called for")]
     pub fn unwatch(&self, observer: &Recipient<GroupChanged>) -> bool {
@@ -408,14 +426,19 @@ impl<A: Actor> Context<A> {
     /// Makes this actor a member of the group of this name for actors of its type, and gives that group.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Worker;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// struct Worker;
     /// impl Actor for Worker {
     ///     async fn started(&mut self, ctx: &mut Context<Self>) -> Result<(), Fault> {
     ///         ctx.join("workers");
     ///         Ok(())
     ///     }
     /// }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let worker = system.spawn(|| Worker).await?;
+    /// assert_eq!(system.groups().of::<Worker>("workers").members(), [worker]);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[allow(clippy::must_use_candidate, reason = "joining is what it is called for")]
     pub fn join(&self, group: &str) -> Group<A> {

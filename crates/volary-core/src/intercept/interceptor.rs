@@ -5,13 +5,21 @@ use super::seen::{Arriving, Departing, Handled};
 /// What becomes of a message that an [`Interceptor`] has seen.
 ///
 /// ```
-/// # use volary_core::{Arriving, Verdict};
-/// fn only_known(message: &Arriving<'_>) -> Verdict {
-///     match message.baggage().header("user") {
-///         Some(_) => Verdict::Pass,
-///         None => Verdict::Refuse("who are you?"),
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// struct OnlyKnown;
+/// impl Interceptor for OnlyKnown {
+///     fn receiving(&self, message: &Arriving<'_>) -> Verdict {
+///         match message.baggage().header("user") {
+///             Some(_) => Verdict::Pass,
+///             None => Verdict::Refuse("who are you?"),
+///         }
 ///     }
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let bob = system.spawn(Account::default).props(Props::new().intercept(OnlyKnown)).await?;
+/// assert!(matches!(bob.ask(Balance).await, Err(AskError::Refused { reason: "who are you?" })));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -13,11 +13,19 @@ use crate::tree::Path;
 /// A message that is about to be put into a mailbox.
 ///
 /// ```
-/// # use volary_core::{Departing, Verdict};
-/// # struct Secret;
-/// fn keep_secrets(message: &mut Departing<'_>) -> Verdict {
-///     if message.message().is::<Secret>() { Verdict::Refuse("secrets stay here") } else { Verdict::Pass }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// struct NoDeposits;
+/// impl Interceptor for NoDeposits {
+///     fn sending(&self, message: &mut Departing<'_>) -> Verdict {
+///         if message.message().is::<Deposit>() { Verdict::Refuse("keep it") } else { Verdict::Pass }
+///     }
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// let system = ActorSystem::builder("bank").intercept(NoDeposits).start().await?;
+/// let alice = system.spawn(Account::default).await?;
+/// assert!(alice.tell(Deposit(5)).is_err());
+/// assert_eq!(alice.ask(Balance).await?, 0);
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub struct Departing<'a> {
     pub(crate) message: &'a dyn Any,
@@ -143,10 +151,18 @@ impl fmt::Debug for Departing<'_> {
 /// A message that is about to be handled.
 ///
 /// ```
-/// # use volary_core::{Arriving, Verdict};
-/// fn only_from_actors(message: &Arriving<'_>) -> Verdict {
-///     if message.sender().is_some() { Verdict::Pass } else { Verdict::Refuse("not from outside") }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// struct OnlyActors;
+/// impl Interceptor for OnlyActors {
+///     fn receiving(&self, message: &Arriving<'_>) -> Verdict {
+///         if message.sender().is_some() { Verdict::Pass } else { Verdict::Refuse("not from outside") }
+///     }
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let bob = system.spawn(Account::default).props(Props::new().intercept(OnlyActors)).await?;
+/// assert!(matches!(bob.ask(Balance).await, Err(AskError::Refused { .. })));
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub struct Arriving<'a> {
     pub(crate) message: &'a dyn Any,
@@ -269,8 +285,26 @@ impl fmt::Debug for Arriving<'_> {
 /// How the handling of a message ended.
 ///
 /// ```
-/// # use volary_core::{Handled, Outcome};
-/// fn crashed(handled: &Handled<'_>) -> bool { matches!(handled.outcome(), Outcome::Faulted(_)) }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// struct Crashes(Arc<AtomicU64>);
+/// impl Interceptor for Crashes {
+///     fn handled(&self, handled: &Handled<'_>) {
+///         if let Outcome::Faulted(_) = handled.outcome() {
+///             self.0.fetch_add(1, Ordering::Relaxed);
+///         }
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let crashes = Arc::new(AtomicU64::new(0));
+/// let bob = system.spawn(Account::default).props(Props::new().intercept(Crashes(crashes.clone()))).await?;
+/// bob.ask(Deposit(5)).await?;
+/// # let _ = inside(&bob, |_| Err("out of ink".into())).await;
+/// # system.stop().await?;
+/// assert_eq!(crashes.load(Ordering::Relaxed), 1); // from another message
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]

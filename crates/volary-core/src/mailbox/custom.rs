@@ -17,26 +17,33 @@ use crate::reference::{ActorId, ReplySlot};
 /// methods take `&self`.
 ///
 /// ```
-/// use std::collections::VecDeque;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
 /// use std::sync::Mutex;
-/// use volary_core::{Letter, Mailbox};
 ///
 /// /// Newest first.
 /// #[derive(Default)]
-/// struct Stack(Mutex<VecDeque<Letter>>);
+/// struct Stack(Mutex<Vec<Letter>>);
 ///
 /// impl Mailbox for Stack {
 ///     fn push(&self, letter: Letter) -> Result<(), Letter> {
-///         self.0.lock().unwrap().push_back(letter);
+///         self.0.lock().unwrap().push(letter);
 ///         Ok(())
 ///     }
 ///     fn pop(&self) -> Option<Letter> {
-///         self.0.lock().unwrap().pop_back()
+///         self.0.lock().unwrap().pop()
 ///     }
 ///     fn len(&self) -> usize {
 ///         self.0.lock().unwrap().len()
 ///     }
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let bob = system.spawn(Account::default).mailbox(MailboxKind::custom(Stack::default)).await?;
+/// let first = bob.ask(Deposit(5)).into_future();
+/// let second = bob.ask(Deposit(6)).into_future();
+/// assert_eq!(second.await?, 6);
+/// assert_eq!(first.await?, 11);
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub trait Mailbox: Send + Sync + 'static {
     /// Takes a letter.
@@ -63,17 +70,31 @@ pub trait Mailbox: Send + Sync + 'static {
 /// silence.
 ///
 /// ```
-/// use std::collections::VecDeque;
-/// use volary_core::Letter;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// use std::sync::Mutex;
 ///
-/// /// A full queue gives the letter back, and its sender is told.
-/// fn keep(queue: &mut VecDeque<Letter>, letter: Letter) -> Result<(), Letter> {
-///     if queue.len() == 100 {
-///         return Err(letter);
+/// #[derive(Default)]
+/// struct Single(Mutex<Option<Letter>>);
+///
+/// impl Mailbox for Single {
+///     /// A full one gives the letter back, and its sender is told.
+///     fn push(&self, letter: Letter) -> Result<(), Letter> {
+///         match &mut *self.0.lock().unwrap() {
+///             Some(_) => return Err(letter),
+///             empty => *empty = Some(letter),
+///         }
+///         Ok(())
 ///     }
-///     queue.push_back(letter);
-///     Ok(())
+///     # fn pop(&self) -> Option<Letter> { self.0.lock().unwrap().take() }
+///     # fn len(&self) -> usize { usize::from(self.0.lock().unwrap().is_some()) }
+///     // …
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let bob = system.spawn(Account::default).mailbox(MailboxKind::custom(Single::default)).await?;
+/// bob.tell(Deposit(5))?;
+/// assert!(bob.tell(Deposit(6)).is_err());
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub struct Letter {
     number: u64,
@@ -107,11 +128,13 @@ impl Letter {
     /// The message, if it is an `M`: for rules that look inside.
     ///
     /// ```
-    /// # use volary_core::Letter;
-    /// struct Alarm(u8);
-    /// fn urgency(letter: &Letter) -> u8 {
-    ///     letter.message::<Alarm>().map_or(0, |alarm| alarm.0)
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/letters.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # posted(|letter| {
+    /// assert_eq!(letter.message::<Deposit>(), Some(&Deposit(5)));
+    /// assert!(letter.message::<Balance>().is_none());
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn message<M: 'static>(&self) -> Option<&M> {
@@ -121,8 +144,12 @@ impl Letter {
     /// Who sent it; `None` from outside of any actor.
     ///
     /// ```
-    /// # use volary_core::{ActorId, Letter};
-    /// fn lane(letter: &Letter) -> Option<ActorId> { letter.sender() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/letters.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # posted(|letter| {
+    /// assert_eq!(letter.sender(), None, "whoever tells is no actor");
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn sender(&self) -> Option<ActorId> {
@@ -132,8 +159,12 @@ impl Letter {
     /// Name of the message's type, for logs.
     ///
     /// ```
-    /// # use volary_core::Letter;
-    /// fn show(letter: &Letter) -> String { letter.type_name().to_owned() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/letters.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # posted(|letter| {
+    /// assert!(letter.type_name().ends_with("Deposit"));
+    /// # }).await }
     /// ```
     #[must_use]
     pub fn type_name(&self) -> &'static str {

@@ -49,7 +49,8 @@ impl Fair {
     /// An empty mailbox.
     ///
     /// ```
-    /// let _ = volary_core::Fair::new();
+    /// use volary_core::{Fair, Mailbox};
+    /// assert!(Fair::new().is_empty());
     /// ```
     #[must_use]
     pub fn new() -> Self {

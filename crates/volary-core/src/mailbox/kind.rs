@@ -13,12 +13,13 @@ type Make = Arc<dyn Fn() -> Box<dyn Mailbox> + Send + Sync>;
 /// Which mailbox an actor has.
 ///
 /// ```
-/// use volary_core::{MailboxKind, Props};
-/// # struct Alarm { level: u8 }
-/// let props = Props::new().mailbox(MailboxKind::Bounded(1_000));
-/// let props = Props::new().mailbox(MailboxKind::fair().bounded(1_000));
-/// let urgent_first = MailboxKind::priority(|letter| letter.message::<Alarm>().map_or(0, |alarm| alarm.level));
-/// # let _ = (props, urgent_first);
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let bob = system.spawn(Account::default).mailbox(MailboxKind::Bounded(1)).await?;
+/// bob.tell(Deposit(5))?;
+/// assert!(bob.tell(Deposit(9)).is_err(), "there is room for one");
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Clone, Default)]
 #[non_exhaustive]
@@ -47,10 +48,14 @@ impl MailboxKind {
     /// The highest priority first, equals in any order; see [`Priority`].
     ///
     /// ```
-    /// # use volary_core::MailboxKind;
-    /// struct Alarm { level: u8 }
-    /// let kind = MailboxKind::priority(|letter| letter.message::<Alarm>().map_or(0, |alarm| alarm.level));
-    /// # let _ = kind;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let highest_first = MailboxKind::priority(|letter| letter.message::<Deposit>().map_or(0, |deposit| deposit.0));
+    /// let bob = system.spawn(Account::default).mailbox(highest_first).await?;
+    /// let (five, nine) = (bob.ask(Deposit(5)).into_future(), bob.ask(Deposit(9)).into_future());
+    /// assert_eq!((nine.await?, five.await?), (9, 14));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn priority<K, F>(priority: F) -> Self
@@ -68,10 +73,14 @@ impl MailboxKind {
     /// The highest priority first, equals in the order in which they came; see [`StablePriority`].
     ///
     /// ```
-    /// # use volary_core::MailboxKind;
-    /// struct Cancel;
-    /// let kind = MailboxKind::stable_priority(|letter| letter.message::<Cancel>().is_some());
-    /// # let _ = kind;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let balances_last = MailboxKind::stable_priority(|letter| letter.message::<Deposit>().is_some());
+    /// let bob = system.spawn(Account::default).mailbox(balances_last).await?;
+    /// let (balance, deposit) = (bob.ask(Balance).into_future(), bob.ask(Deposit(5)).into_future());
+    /// assert_eq!((deposit.await?, balance.await?), (5, 5));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn stable_priority<K, F>(priority: F) -> Self
@@ -89,9 +98,13 @@ impl MailboxKind {
     /// One message of each sender in turn; see [`Fair`].
     ///
     /// ```
-    /// # use volary_core::{MailboxKind, Props};
-    /// let props = Props::new().mailbox(MailboxKind::fair());
-    /// # let _ = props;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let bob = system.spawn(Account::default).mailbox(MailboxKind::fair()).await?;
+    /// let (five, nine) = (bob.ask(Deposit(5)).into_future(), bob.ask(Deposit(9)).into_future());
+    /// assert_eq!((five.await?, nine.await?), (5, 14)); // they are of one sender
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn fair() -> Self {
@@ -101,9 +114,13 @@ impl MailboxKind {
     /// A mailbox of your own, made anew for each actor.
     ///
     /// ```
-    /// # use volary_core::{Fair, MailboxKind};
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
     /// let kind = MailboxKind::custom(Fair::new); // or a type of yours
-    /// # let _ = kind;
+    /// let bob = system.spawn(Account::default).mailbox(kind).await?;
+    /// assert_eq!(bob.ask(Deposit(5)).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn custom<M: Mailbox>(make: impl Fn() -> M + Send + Sync + 'static) -> Self {
@@ -115,9 +132,13 @@ impl MailboxKind {
     /// least urgent message in it takes a place like any other.
     ///
     /// ```
-    /// # use volary_core::{MailboxKind, Props};
-    /// let props = Props::new().mailbox(MailboxKind::fair().bounded(1_000));
-    /// # let _ = props;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let bob = system.spawn(Account::default).mailbox(MailboxKind::fair().bounded(1)).await?;
+    /// bob.tell(Deposit(5))?;
+    /// assert!(matches!(bob.tell(Deposit(9)), Err(TellError::Full(Deposit(9)))));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn bounded(self, capacity: usize) -> Self {
@@ -130,10 +151,13 @@ impl MailboxKind {
     /// As [`bounded`](Self::bounded), but `send` is refused too.
     ///
     /// ```
-    /// # use volary_core::MailboxKind;
-    /// struct Cancel;
-    /// let kind = MailboxKind::priority(|letter| letter.message::<Cancel>().is_some()).bounded_refusing(64);
-    /// # let _ = kind;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let bob = system.spawn(Account::default).mailbox(MailboxKind::fair().bounded_refusing(1)).await?;
+    /// bob.tell(Deposit(5))?;
+    /// assert!(bob.send(Deposit(9)).await.is_err());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn bounded_refusing(self, capacity: usize) -> Self {

@@ -44,9 +44,14 @@ where
     /// An empty mailbox whose letters get their priority from this function.
     ///
     /// ```
-    /// # use volary_core::{Letter, Priority};
-    /// let shortest_name_first = Priority::new(|letter: &Letter| std::cmp::Reverse(letter.type_name().len()));
-    /// # let _ = shortest_name_first;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let balances_first = || Priority::new(|letter: &Letter| letter.message::<Balance>().is_some());
+    /// let bob = system.spawn(Account::default).mailbox(MailboxKind::custom(balances_first)).await?;
+    /// let (deposit, balance) = (bob.ask(Deposit(5)).into_future(), bob.ask(Balance).into_future());
+    /// assert_eq!((balance.await?, deposit.await?), (0, 5));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn new(priority: F) -> Self {
         Priority {
@@ -106,10 +111,14 @@ where
     /// An empty mailbox whose letters get their priority from this function.
     ///
     /// ```
-    /// # use volary_core::{Letter, StablePriority};
-    /// struct Cancel;
-    /// let cancels_first = StablePriority::new(|letter: &Letter| letter.message::<Cancel>().is_some());
-    /// # let _ = cancels_first;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let balances_first = || StablePriority::new(|letter: &Letter| letter.message::<Balance>().is_some());
+    /// let bob = system.spawn(Account::default).mailbox(MailboxKind::custom(balances_first)).await?;
+    /// let (deposit, balance) = (bob.ask(Deposit(5)).into_future(), bob.ask(Balance).into_future());
+    /// assert_eq!((balance.await?, deposit.await?), (0, 5));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn new(priority: F) -> Self {
         StablePriority {

@@ -45,7 +45,12 @@ impl Eviction {
     /// Those go first whose last message was handled longest ago.
     ///
     /// ```
-    /// let _ = volary_core::Eviction::lru().at_most(1_000);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/evicted.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// // Bob has handled three messages, then carol one, then dave two.
+    /// assert_eq!(first_to_go(Eviction::lru().at_most(2)).await?, "/user/bob");
+    /// # Ok(()) }
     /// ```
     pub const fn lru() -> Self {
         Eviction::by_order(Order::LeastRecent)
@@ -72,7 +77,12 @@ impl Eviction {
     /// At most so many actors are awake.
     ///
     /// ```
-    /// let _ = volary_core::Eviction::lru().at_most(1_000);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/evicted.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// // Bob has handled three messages, then carol one, then dave two.
+    /// assert_eq!(first_to_go(Eviction::lru().at_most(2)).await?, "/user/bob");
+    /// # Ok(()) }
     /// ```
     pub const fn at_most(mut self, actors: u64) -> Self {
         self.actors = Some(actors);

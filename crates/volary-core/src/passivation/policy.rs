@@ -51,7 +51,8 @@ impl Passivation {
     /// Only when the system needs room, see [`Eviction`](crate::Eviction), or when somebody says so.
     ///
     /// ```
-    /// let _ = volary_core::Passivation::on_demand();
+    /// let passivation = volary_core::Passivation::on_demand();
+    /// assert!(passivation.is_allowed() && passivation.idle().is_none());
     /// ```
     pub const fn on_demand() -> Self {
         Passivation {
@@ -64,7 +65,9 @@ impl Passivation {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// let _ = volary_core::Passivation::after(Duration::from_secs(2 * 60 * 60));
+    /// # use volary_core::Passivation;
+    /// let passivation = Passivation::after(Duration::from_secs(60));
+    /// assert_eq!(passivation.idle(), Some(Duration::from_secs(60)));
     /// ```
     pub const fn after(idle: Duration) -> Self {
         Passivation {
@@ -76,7 +79,7 @@ impl Passivation {
     /// When so many messages were handled, whether more wait or not: those go to the next incarnation.
     ///
     /// ```
-    /// let _ = volary_core::Passivation::after_messages(10_000);
+    /// assert_eq!(volary_core::Passivation::after_messages(100).messages(), Some(100));
     /// ```
     pub const fn after_messages(messages: u64) -> Self {
         Passivation {
@@ -90,7 +93,8 @@ impl Passivation {
     /// ```
     /// # use std::time::Duration;
     /// # use volary_core::Passivation;
-    /// let _ = Passivation::after(Duration::from_secs(60)).or_after_messages(10_000);
+    /// let passivation = Passivation::after(Duration::from_secs(60)).or_after_messages(100);
+    /// assert_eq!((passivation.idle(), passivation.messages()), (Some(Duration::from_secs(60)), Some(100)));
     /// ```
     pub const fn or_after_messages(mut self, messages: u64) -> Self {
         self.messages = Some(messages);
@@ -103,7 +107,7 @@ impl Passivation {
     /// ```
     /// # use std::time::Duration;
     /// # use volary_core::Passivation;
-    /// let _ = Passivation::after(Duration::from_secs(60)).ending();
+    /// assert!(Passivation::after(Duration::from_secs(60)).ending().is_ending());
     /// ```
     pub const fn ending(mut self) -> Self {
         self.ends = true;
@@ -126,18 +130,32 @@ impl Passivation {
     }
 
     /// After how much time without messages; see [`is_allowed`](Passivation::is_allowed).
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use volary_core::Passivation;
+    /// assert_eq!(Passivation::after(Duration::from_secs(60)).idle(), Some(Duration::from_secs(60)));
+    /// ```
     #[must_use]
     pub const fn idle(&self) -> Option<Duration> {
         self.idle
     }
 
     /// After how many messages; see [`is_allowed`](Passivation::is_allowed).
+    ///
+    /// ```
+    /// assert_eq!(volary_core::Passivation::after_messages(100).messages(), Some(100));
+    /// ```
     #[must_use]
     pub const fn messages(&self) -> Option<u64> {
         self.messages
     }
 
     /// Whether it ends then; see [`is_allowed`](Passivation::is_allowed).
+    ///
+    /// ```
+    /// assert!(volary_core::Passivation::after_messages(100).ending().is_ending());
+    /// ```
     #[must_use]
     pub const fn is_ending(&self) -> bool {
         self.ends

@@ -180,9 +180,10 @@ impl AnyRef {
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
     /// # let (system, alice) = bank().await?;
-    /// let some = AnyRef::from(&alice);
-    /// some.stop();
-    /// some.terminated().await;
+    /// let any = AnyRef::from(&alice);
+    /// any.stop();
+    /// alice.terminated().await;
+    /// assert!(!any.is_alive());
     /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn stop(&self) {
@@ -195,9 +196,10 @@ impl AnyRef {
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
     /// # let (system, alice) = bank().await?;
-    /// let some = AnyRef::from(&alice);
-    /// some.kill();
-    /// some.terminated().await;
+    /// let any = AnyRef::from(&alice);
+    /// any.kill();
+    /// alice.terminated().await;
+    /// assert!(!any.is_alive());
     /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn kill(&self) {
@@ -225,10 +227,12 @@ impl AnyRef {
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
     /// # let (system, alice) = bank().await?;
-    /// let some = AnyRef::from(&alice);
-    /// if some.status().suspended {
-    ///     some.reinstate();
-    /// }
+    /// let events = system.events().subscribe::<ActorSuspended>();
+    /// let bob = system.spawn(Account::default).on_fault(Directive::Suspend).await?;
+    /// # let _ = inside(&bob, |_| Err("out of ink".into())).await;
+    /// events.next().await?; // he has crashed, and waits
+    /// AnyRef::from(&bob).reinstate();
+    /// assert_eq!(bob.ask(Deposit(5)).await?, 5);
     /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn reinstate(&self) {
@@ -241,9 +245,10 @@ impl AnyRef {
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
     /// # let (system, alice) = bank().await?;
-    /// let some = AnyRef::from(&alice);
-    /// some.drain();
-    /// some.terminated().await;
+    /// let any = AnyRef::from(&alice);
+    /// any.drain();
+    /// alice.terminated().await;
+    /// assert!(!any.is_alive());
     /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn drain(&self) {
@@ -270,9 +275,10 @@ impl AnyRef {
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
     /// # let (system, alice) = bank().await?;
-    /// let some = AnyRef::from(&alice);
+    /// let any = AnyRef::from(&alice);
     /// alice.stop();
-    /// some.terminated().await;
+    /// any.terminated().await;
+    /// assert!(!alice.is_alive());
     /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn terminated(&self) -> Termination {

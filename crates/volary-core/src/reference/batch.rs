@@ -11,13 +11,15 @@ use crate::actor::Message;
 /// Several asks to one actor under way; yields their answers in the order asked.
 ///
 /// ```
-/// # use volary_core::{Accepts, ActorRef, Message};
-/// # async fn ask<T: Accepts<M>, M: Message>(who: ActorRef<T>, messages: Vec<M>) {
-/// for answer in who.ask_all(messages).await {
-///     // each answer is a result of its own
-/// #   let _ = answer;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let mut cents = Vec::new();
+/// for answer in alice.ask_all([Deposit(5), Deposit(6)]).await {
+///     cents.push(answer?); // each is a result of its own
 /// }
-/// # }
+/// assert_eq!(cents, [5, 11]);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "futures do nothing unless polled"]
 #[derive(Debug)]

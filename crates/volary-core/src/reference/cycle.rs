@@ -16,12 +16,13 @@ const LONGEST: usize = 64;
 /// Actors that would have waited for each other for ever, by path; the first is the asker.
 ///
 /// ```
-/// # use volary_core::{AskError};
-/// # fn show(error: AskError) {
-/// if let AskError::Cycle(cycle) = error {
-///     println!("{cycle}"); // /user/a asks /user/b asks /user/a: …
-/// }
-/// # }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/cycle.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, cycle) = cycle().await?;
+/// println!("{cycle}"); // /user/a asks /user/b asks /user/a: none of them can answer
+/// # assert!(cycle.to_string().contains("/user/a asks /user/b"));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Cycle(Box<[String]>);
@@ -30,9 +31,13 @@ impl Cycle {
     /// The paths of the actors in the ring, beginning with the asker.
     ///
     /// ```
-    /// # fn show(cycle: &volary_core::Cycle) {
-    /// assert!(cycle.members().len() >= 1);
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/cycle.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, cycle) = cycle().await?;
+    /// assert_eq!(cycle.members().len(), 2);
+    /// assert!(cycle.members().contains(&"/user/a".to_owned()));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn members(&self) -> &[String] {

@@ -155,16 +155,24 @@ impl<M> std::error::Error for SendError<M> {}
 /// An `ask` that got no answer of the expected kind. It ends exactly once, in one of these ways.
 ///
 /// ```
-/// # use volary_core::AskError;
-/// # #[derive(Debug)] struct Overdrawn { missing: i64 }
-/// # impl volary_core::Rejection for Overdrawn {}
-/// # fn show(error: AskError<Overdrawn>) {
-/// match error {
-///     AskError::Rejected(Overdrawn { missing }) => println!("short of {missing}"),
-///     AskError::Timeout { after } => println!("no answer within {after:?}"),
-///     other => println!("{other}"),
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// #[derive(Debug)]
+/// struct Overdrawn { missing: i64 }
+/// # impl Rejection for Overdrawn {}
+/// # struct Withdraw(i64); impl Message for Withdraw { type Reply = i64; type Rejection = Overdrawn; }
+/// # impl SyncHandler<Withdraw> for Account {
+/// #     fn handle(&mut self, withdraw: Withdraw, _: &mut Context<Self>) -> Result<i64, Failure<Overdrawn>> {
+/// #         Err(Failure::Rejected(Overdrawn { missing: withdraw.0 - self.cents }))
+/// #     }
 /// # }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// match alice.ask(Withdraw(15)).await.expect_err("she has nothing") {
+///     AskError::Rejected(Overdrawn { missing }) => assert_eq!(missing, 15),
+///     AskError::Timeout { after } => panic!("no answer within {after:?}"),
+///     other => panic!("{other}"),
+/// }
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -3,13 +3,14 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::actor_ref::{ActorRef, tell};
+use super::actor_ref::ActorRef;
 use super::ask::Ask;
 use super::departure::untimed;
 use super::errors::TellError;
 use super::id::ActorId;
 use super::post::{envelope_from_here, post, post_unbounded};
 use super::send::SendFuture;
+use super::sending::tell;
 use super::target::Accepts;
 use crate::actor::Message;
 use crate::cell::CellRef;

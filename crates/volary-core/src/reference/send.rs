@@ -23,8 +23,9 @@ use crate::time::{Moment, TimerId};
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
 /// # let (system, alice) = bank().await?;
-/// let sending = alice.send(Deposit(5));
+/// let sending: SendFuture<'_, Deposit> = alice.send(Deposit(5));
 /// sending.await?; // when there is room
+/// assert_eq!(alice.ask(Balance).await?, 5);
 /// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "futures do nothing unless polled"]

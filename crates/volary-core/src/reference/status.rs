@@ -6,11 +6,12 @@ use crate::cell::state::{ASLEEP, DEAD, DRAIN, HELD, KILL, PAUSED, SLOW, STOP};
 /// The flags of an actor, as they were when somebody looked.
 ///
 /// ```
-/// # use volary_core::{ActorRef, Target};
-/// fn can_take_work<T: Target>(who: &ActorRef<T>) -> bool {
-///     let status = who.status();
-///     status.running && !status.slow
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let status: ActorStatus = alice.status();
+/// assert!(status.running && !status.slow && !status.ended);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]

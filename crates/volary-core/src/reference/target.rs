@@ -77,8 +77,16 @@ impl<A: Actor + Respond<M>, M: Message> Accepts<M> for A {
 /// A protocol all of whose messages the actor `A` handles. Made by `protocol!`.
 ///
 /// ```
-/// # use volary_core::{Actor, ActorRef, Covers};
-/// fn hide<A: Actor, P: Covers<A>>(actor: &ActorRef<A>) -> ActorRef<P> { actor.narrow() }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/till.rs"));
+/// fn hide<A: Actor, P: Covers<A>>(actor: &ActorRef<A>) -> ActorRef<P> {
+///     actor.narrow()
+/// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let till: ActorRef<Till> = hide(&alice); // made by `protocol!(Till { Deposit })`
+/// assert_eq!(till.path(), alice.path());
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{A}` does not handle every message of `{Self}`",

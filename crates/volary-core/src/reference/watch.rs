@@ -78,11 +78,14 @@ impl Header {
 /// Waits for the end of an actor; see [`ActorRef::terminated`](crate::ActorRef::terminated).
 ///
 /// ```
-/// use volary_core::{ActorRef, Target, Termination};
-///
-/// fn end_of<T: Target>(actor: &ActorRef<T>) -> Termination {
-///     actor.terminated()
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let end: Termination = alice.terminated();
+/// alice.stop();
+/// end.await;
+/// assert!(!alice.is_alive());
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct Termination {

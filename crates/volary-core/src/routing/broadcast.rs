@@ -8,16 +8,17 @@ use crate::reference::{Accepts, ActorRef, Target, TellError};
 /// What became of a message to everybody: how many took a copy, and who did not, with the copy that came back.
 ///
 /// ```
-/// # use volary_core::*;
-/// # use volary_core::routing::Router;
-/// # use volary_core::routing::RoundRobin;
-/// # fn f<T: Accepts<M>, M: Message + Clone>(router: &Router<T, RoundRobin>, message: M) {
-/// let broadcast = router.broadcast(message);
-/// println!("{} took it", broadcast.sent);
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # use volary_core::routing::{Broadcast, Pool, RoundRobin};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).await?;
+/// let broadcast: Broadcast<Account, Deposit> = accounts.broadcast(Deposit(5));
+/// assert_eq!(broadcast.sent, 2);
 /// for (who, error) in broadcast.refused {
 ///     println!("{who}: {error}");
 /// }
-/// # }
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "it says who did not take the message"]
 pub struct Broadcast<T: Target, M> {

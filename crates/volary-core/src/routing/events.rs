@@ -9,8 +9,17 @@ use crate::tree::Path;
 /// What a router did about a routee that was lost.
 ///
 /// ```
-/// # use volary_core::routing::{RouteeLost, Loss};
-/// fn is_smaller(lost: &RouteeLost) -> bool { lost.loss == Loss::Dropped }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # use volary_core::routing::{FailedRoutee, Loss, Pool, RoundRobin, RouteeLost};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let pool = Pool::of(2, Account::default).on_failure(FailedRoutee::Replace);
+/// # let accounts = system.router(RoundRobin, pool).await?;
+/// let losses = system.events().subscribe::<RouteeLost>();
+/// let first = accounts.routees()[0].path.to_string();
+/// system.lookup::<Account>(&first).expect("it lives").stop();
+/// assert_eq!(losses.next().await?.loss, Loss::Replaced);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -26,9 +35,17 @@ pub enum Loss {
 /// A routee has ended, and its router had not told it to.
 ///
 /// ```
-/// # fn f(system: &volary_core::ActorSystem) {
-/// let losses = system.events().subscribe::<volary_core::routing::RouteeLost>();
-/// # }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # use volary_core::routing::{FailedRoutee, Pool, RoundRobin, RouteeLost};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let pool = Pool::of(2, Account::default).on_failure(FailedRoutee::Drop);
+/// # let accounts = system.router(RoundRobin, pool).await?;
+/// let losses = system.events().subscribe::<RouteeLost>();
+/// let first = accounts.routees()[0].path.to_string();
+/// system.lookup::<Account>(&first).expect("it lives").stop();
+/// assert_eq!(losses.next().await?.left, 1);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -60,7 +77,8 @@ impl Message for RouteeLost {
 /// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).await?;
 /// let sizes = system.events().subscribe::<RouterResized>();
 /// accounts.resize(4).await?;
-/// println!("{:?}", sizes.next().await?);
+/// let resized = sizes.next().await?;
+/// assert_eq!((resized.from, resized.to), (2, 4));
 /// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,15 +8,18 @@ use crate::reference::{ActorRef, Target};
 /// Why a router did not change its routees.
 ///
 /// ```
-/// # use volary_core::*;
-/// # use volary_core::routing::{ChangeError, RoundRobin, Router};
-/// # async fn f<A: Actor>(router: Router<A, RoundRobin>) {
-/// match router.resize(8).await {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # use volary_core::routing::{ChangeError, RoundRobin};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let accounts = system.router(RoundRobin, vec![alice.clone()]).await?;
+/// match accounts.resize(8).await {
 ///     Ok(size) => println!("now {size}"),
 ///     Err(AskError::Rejected(ChangeError::Start { size, .. })) => println!("no more than {size}"),
-///     Err(error) => println!("{error}"),
+///     Err(error) => println!("{error}"), // those that it was given are all there are
 /// }
-/// # }
+/// # assert!(matches!(accounts.resize(8).await, Err(AskError::Rejected(ChangeError::NoPool))));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]

@@ -56,12 +56,16 @@ impl std::fmt::Debug for Lot<'_> {
 /// A strategy, whatever the messages.
 ///
 /// ```
-/// use volary_core::Target;
-/// use volary_core::routing::{Router, Routing};
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// use volary_core::routing::{Pool, RoundRobin, Router, Routing};
 ///
 /// fn has_somebody<T: Target, S: Routing>(router: &Router<T, S>) -> bool {
 ///     router.size() > 0
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// assert!(has_somebody(&system.router(RoundRobin, Pool::of(2, Account::default)).await?));
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub trait Routing: Send + Sync + 'static {
     /// How many points each seat has on the ring; 0: there is no ring.

@@ -179,12 +179,21 @@ impl<A: Actor> fmt::Debug for Pool<A> {
 /// The routees of a router to be, as [`Source`] gives them.
 ///
 /// ```
-/// # use volary_core::Actor;
-/// use volary_core::routing::{Pool, Routees, Source};
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// use volary_core::routing::{Pool, RoundRobin, Routees, Source};
 ///
-/// fn four<A: Actor + Default>() -> Routees<A> {
-///     Pool::of(4, A::default).into_routees()
+/// struct FourAccounts;
+/// impl Source for FourAccounts {
+///     type Target = Account;
+///
+///     fn into_routees(self) -> Routees<Account> {
+///         Pool::of(4, Account::default).into_routees()
+///     }
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// assert_eq!(system.router(RoundRobin, FourAccounts).await?.size(), 4);
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub struct Routees<T: Target>(pub(super) Origin<T>);
 

@@ -24,11 +24,14 @@ use crate::reference::{Accepts, ActorRef, AskError, Found, ReplyTo, Target, carr
 /// can be watched, named and stopped like every other. Messages take the way through the router's own actor.
 ///
 /// ```
-/// # use volary_core::*;
-/// # use volary_core::routing::{RoundRobin, Routed, Router};
-/// fn address<A: Actor>(router: &Router<A, RoundRobin>) -> ActorRef<Routed<A, RoundRobin>> {
-///     router.actor_ref()
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # use volary_core::routing::{Pool, RoundRobin, Routed};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// # let accounts = system.router(RoundRobin, Pool::of(2, Account::default)).await?;
+/// let address: ActorRef<Routed<Account, RoundRobin>> = accounts.actor_ref();
+/// assert_eq!(address.ask(Deposit(5)).await?, 5);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug)]
 pub struct Routed<T, S>(std::marker::PhantomData<fn(T, S)>);

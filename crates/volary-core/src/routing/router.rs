@@ -257,11 +257,14 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// Cancel safe: once asked, the router goes on.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{RoundRobin, Router};
-    /// # async fn f<A: Actor>(router: &Router<A, RoundRobin>, another: ActorRef<A>) {
-    /// let size = router.add(&another).await;
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::RoundRobin;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let bob = system.spawn(Account::default).await?;
+    /// let accounts = system.router(RoundRobin, vec![alice]).await?;
+    /// assert_eq!(accounts.add(&bob).await?, 2);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -275,11 +278,15 @@ impl<T: Target, S: Routing> Router<T, S> {
     /// Cancel safe: once asked, the router goes on.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{RoundRobin, Router};
-    /// # async fn f<A: Actor>(router: &Router<A, RoundRobin>, another: ActorRef<A>) {
-    /// let size = router.remove(&another).await;
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use volary_core::routing::RoundRobin;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let bob = system.spawn(Account::default).await?;
+    /// let accounts = system.router(RoundRobin, vec![alice, bob.clone()]).await?;
+    /// assert_eq!(accounts.remove(&bob).await?, 1);
+    /// assert!(bob.is_alive());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors

@@ -195,12 +195,21 @@ impl<A: Actor> Context<A> {
     /// Starts a router as a child of this actor: it stops before its parent does.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # use volary_core::routing::{Pool, RoundRobin};
-    /// # struct Worker; impl Actor for Worker {}
-    /// # async fn in_a_handler<A: Actor>(ctx: &mut Context<A>) -> Result<(), Fault> {
-    /// let workers = ctx.router(RoundRobin, Pool::of(4, || Worker)).await.or_fault()?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// use volary_core::routing::{Pool, RoundRobin};
+    ///
+    /// struct Branch;
+    /// impl Actor for Branch {
+    ///     async fn started(&mut self, ctx: &mut Context<Self>) -> Result<(), Fault> {
+    ///         ctx.router(RoundRobin, Pool::of(4, Account::default)).named("accounts").await.or_fault()?;
+    ///         Ok(())
+    ///     }
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// system.spawn(|| Branch).named("branch").await?;
+    /// assert_eq!(system.actors().iter().filter(|actor| actor.path.to_string().starts_with("/user/branch/accounts/")).count(), 4);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn router<S: Routing, R: Source>(&self, strategy: S, routees: R) -> SpawnRouter<R::Target, S> {
         SpawnRouter::new(Some(self.here().to_ref()), strategy, routees.into_routees())

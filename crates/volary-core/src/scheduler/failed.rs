@@ -9,10 +9,19 @@ use crate::actor::{Fault, Message};
 /// Published on the event stream.
 ///
 /// ```
-/// # use volary_core::{ActorSystem, ScheduleFailed};
-/// # fn f(system: &ActorSystem) {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// struct Rare;
+/// impl Clone for Rare {
+///     fn clone(&self) -> Self { panic!("there is only one") }
+/// }
+/// # impl Message for Rare { type Reply = (); type Rejection = Infallible; }
+/// # impl SyncHandler<Rare> for Account { fn handle(&mut self, _: Rare, _: &mut Context<Self>) -> Result<(), Failure> { Ok(()) } }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
 /// let events = system.events().subscribe::<ScheduleFailed>();
-/// # }
+/// system.scheduler().every(Duration::from_millis(1)).named("rarely").tell(&alice, Rare)?;
+/// assert_eq!(events.next().await?.name.as_deref(), Some("rarely"));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]

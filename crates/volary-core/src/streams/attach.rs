@@ -21,13 +21,16 @@ impl<A: Actor> Context<A> {
     /// actor stops or restarts, or when it is [cancelled](Attached::cancel).
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Line(String); impl Message for Line { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # struct Done; impl Message for Done { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # fn in_a_handler<A: Actor + Respond<Line> + Respond<Done>>(ctx: &mut Context<A>,
-    /// #     lines: impl futures_core::Stream<Item = String> + Send + 'static) {
-    /// ctx.attach(lines).window(16).on_end(|_| Done).each(Line);
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/flow.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # inside(&alice, |ctx| {
+    /// ctx.attach(amounts()).window(16).on_end(|_| Deposit(100)).each(Deposit); // 5 and 6
+    /// # Ok(()) }).await?;
+    /// # saved(&alice, 111).await?;
+    /// assert_eq!(alice.ask(Balance).await?, 111);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn attach<S>(&self, stream: S) -> Attach<A, S>
     where
@@ -41,12 +44,15 @@ impl<T: Target> ActorRef<T> {
     /// Feeds a stream to the actor, as [`Context::attach`] does from inside. Restarts do not end it.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Line(String); impl Message for Line { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # fn f<T: Accepts<Line>>(parser: &ActorRef<T>, lines: impl futures_core::Stream<Item = String> + Send + 'static) {
-    /// let attached = parser.attach(lines).each(Line);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/flow.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let attached = alice.attach(amounts()).each(Deposit);
     /// attached.cancel(); // changed our mind
-    /// # }
+    /// # while !attached.is_finished() { tokio::task::yield_now().await; }
+    /// assert_eq!(alice.ask(Balance).await?, 0);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn attach<S>(&self, stream: S) -> Attach<T, S>
     where
@@ -71,12 +77,15 @@ enum Scope {
 /// an [`Interceptor`](crate::Interceptor) refuses is a dead letter, and the stream goes on.
 ///
 /// ```
-/// # use volary_core::*;
-/// # struct Line(String); impl Message for Line { type Reply = (); type Rejection = std::convert::Infallible; }
-/// # fn f<T: Accepts<Line>>(parser: &ActorRef<T>, lines: impl futures_core::Stream<Item = String> + Send + 'static) {
-/// let attach = parser.attach(lines).window(16);
-/// attach.each(Line); // now
-/// # }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/flow.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let attach: Attach<Account, _> = alice.attach(amounts()).window(16); // 5 and 6
+/// attach.each(Deposit); // now
+/// # saved(&alice, 11).await?;
+/// assert_eq!(alice.ask(Balance).await?, 11);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "a stream is attached by `each`"]
 pub struct Attach<T: Target, S> {
@@ -104,11 +113,14 @@ where
     /// How many elements may wait or be handled at a time; 64 unless said otherwise, at least one.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Line(String); impl Message for Line { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # fn f<T: Accepts<Line>>(parser: &ActorRef<T>, lines: impl futures_core::Stream<Item = String> + Send + 'static) {
-    /// parser.attach(lines).window(1).each(Line); // one at a time
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/flow.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// alice.attach(amounts()).window(1).each(Deposit); // one at a time: 5, and then 6
+    /// # saved(&alice, 11).await?;
+    /// assert_eq!(alice.ask(Balance).await?, 11);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn window(mut self, elements: usize) -> Self {
         self.window = elements.max(1);
@@ -119,17 +131,17 @@ where
     /// stream is cancelled or the actor ends there is none.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Line(String); impl Message for Line { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// struct Ended { well: bool }
-    /// # impl Message for Ended { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # fn f<T: Accepts<Line> + Accepts<Ended>>(parser: &ActorRef<T>,
-    /// #     lines: impl futures_core::Stream<Item = String> + Send + 'static) {
-    /// parser
-    ///     .attach(lines)
-    ///     .on_end(|end| Ended { well: matches!(end, StreamEnd::Completed) })
-    ///     .each(Line);
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/flow.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// alice
+    ///     .attach(amounts()) // 5 and 6
+    ///     .on_end(|end| Deposit(if matches!(end, StreamEnd::Completed) { 100 } else { 0 }))
+    ///     .each(Deposit);
+    /// # saved(&alice, 111).await?;
+    /// assert_eq!(alice.ask(Balance).await?, 111);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn on_end<M: Message>(mut self, message: impl FnOnce(StreamEnd) -> M + Send + 'static) -> Self
     where
@@ -144,11 +156,14 @@ where
     /// values. Should it panic, or the stream, that is reported as a failure of the actor and ends the stream.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Line(String); impl Message for Line { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # fn f<T: Accepts<Line>>(parser: &ActorRef<T>, lines: impl futures_core::Stream<Item = String> + Send + 'static) {
-    /// let attached = parser.attach(lines).each(|line| Line(line.to_uppercase()));
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/flow.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let attached = alice.attach(amounts()).each(|cents| Deposit(2 * cents)); // 5 and 6
+    /// # saved(&alice, 22).await?;
+    /// assert_eq!(alice.ask(Balance).await?, 22);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[allow(clippy::must_use_candidate, reason = "most streams are never cancelled")]
     pub fn each<M: Message>(self, message: impl FnMut(S::Item) -> M + Send + 'static) -> Attached
@@ -176,11 +191,16 @@ impl<T: Target, S> fmt::Debug for Attach<T, S> {
 /// A stream that feeds an actor. Dropping this leaves it attached.
 ///
 /// ```
-/// # fn f(attached: &volary_core::Attached) {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/flow.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let attached: Attached = alice.attach(Flow(1..)).each(Deposit); // for ever
 /// if !attached.is_finished() {
 ///     attached.cancel();
 /// }
-/// # }
+/// # while !attached.is_finished() { tokio::task::yield_now().await; }
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Clone)]
 pub struct Attached(Arc<TaskState>);
@@ -189,7 +209,15 @@ impl Attached {
     /// Drops the stream. Elements that are in the mailbox already are handled.
     ///
     /// ```
-    /// # fn f(attached: &volary_core::Attached) { attached.cancel(); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/flow.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let attached = alice.attach(Flow(1..)).each(Deposit); // for ever
+    /// attached.cancel();
+    /// # while !attached.is_finished() { tokio::task::yield_now().await; }
+    /// assert!(attached.is_finished());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn cancel(&self) {
         self.0.abort();
@@ -198,7 +226,16 @@ impl Attached {
     /// Whether the stream was dropped: it has ended, was cancelled, or its actor is gone.
     ///
     /// ```
-    /// # fn f(attached: &volary_core::Attached) -> bool { attached.is_finished() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/flow.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let attached = alice.attach(amounts()).each(Deposit); // 5 and 6
+    /// assert!(!attached.is_finished());
+    /// # saved(&alice, 11).await?;
+    /// # while !attached.is_finished() { tokio::task::yield_now().await; }
+    /// assert_eq!(alice.ask(Balance).await?, 11);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn is_finished(&self) -> bool {

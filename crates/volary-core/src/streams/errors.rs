@@ -10,14 +10,24 @@ use crate::actor::Fault;
 /// How a stream that was [attached](crate::Context::attach) to an actor has ended by itself.
 ///
 /// ```
-/// # use volary_core::StreamEnd;
-/// # fn show(end: StreamEnd) {
-/// match end {
-///     StreamEnd::Completed => println!("that was all"),
-///     StreamEnd::Panicked(fault) => println!("there will be no more: {fault}"),
-///     _ => {}
-/// }
-/// # }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/flow.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// alice
+///     .attach(Flow([0].into_iter().map(|zero| 1 / zero)))
+///     .on_end(|end| match end {
+///         StreamEnd::Completed => Deposit(100),
+///         StreamEnd::Panicked(fault) => {
+///             println!("there will be no more: {fault}");
+///             Deposit(1)
+///         }
+///         _ => Deposit(0),
+///     })
+///     .each(Deposit);
+/// # saved(&alice, 1).await?;
+/// assert_eq!(alice.ask(Balance).await?, 1);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -32,11 +42,13 @@ pub enum StreamEnd {
 /// nothing more.
 ///
 /// ```
-/// # use volary_core::StreamError;
-/// # fn show(error: StreamError) {
-/// match error {
-///     StreamError::Failed(fault) => println!("it crashed: {fault}"),
-///     other => println!("ask again for the rest: {other}"),
+/// # use volary_core::{Fault, StreamError, Streaming};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let (reply, mut numbers) = Streaming::<u32>::channel(4);
+/// reply.fail(&Fault::msg("the backend is gone"));
+/// match numbers.next().await.expect("it says why it ends").expect_err("there was no number") {
+///     StreamError::Failed(fault) => assert_eq!(fault.to_string(), "the backend is gone"),
+///     other => panic!("ask again for the rest: {other}"),
 /// }
 /// # }
 /// ```

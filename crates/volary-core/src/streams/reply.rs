@@ -124,11 +124,14 @@ impl<T> Streaming<T> {
     /// [`StreamError::Idle`].
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::{ActorSystem, Streaming};
-    /// # fn f(system: &ActorSystem, numbers: Streaming<u32>) {
-    /// let mut numbers = numbers.idle_timeout(system, Duration::from_secs(5));
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let (reply, numbers) = Streaming::<u32>::channel(4);
+    /// let mut numbers = numbers.idle_timeout(&system, Duration::from_millis(5));
+    /// assert!(matches!(numbers.next().await, Some(Err(StreamError::Idle { .. }))));
+    /// # drop(reply);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn idle_timeout(mut self, system: &ActorSystem, after: Duration) -> Self {
         self.idle = Some(Idle {
@@ -142,10 +145,15 @@ impl<T> Streaming<T> {
     /// The next element, waiting for it; `None` when there will be no more. Cancel safe.
     ///
     /// ```
-    /// # async fn f(mut numbers: volary_core::Streaming<u32>) -> Result<(), volary_core::StreamError> {
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), volary_core::StreamError> {
+    /// # let (mut reply, mut numbers) = volary_core::Streaming::channel(4);
+    /// # assert!(reply.try_send(3).is_ok() && reply.try_send(4).is_ok());
+    /// # reply.finish();
+    /// let mut sum = 0; // of the numbers 3 and 4
     /// while let Some(number) = numbers.next().await {
-    ///     println!("{}", number?);
+    ///     sum += number?;
     /// }
+    /// assert_eq!(sum, 7);
     /// # Ok(()) }
     /// ```
     ///
@@ -243,7 +251,7 @@ impl<T> fmt::Debug for Streaming<T> {
 /// says so itself, with [`fail`](StreamReply::fail).
 ///
 /// ```
-/// # use volary_core::StreamReply;
+/// # use volary_core::{StreamReply, Streaming};
 /// async fn produce(mut reply: StreamReply<u32>) {
 ///     for n in 0.. {
 ///         if reply.send(n).await.is_err() {
@@ -251,6 +259,13 @@ impl<T> fmt::Debug for Streaming<T> {
 ///         }
 ///     }
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (reply, mut numbers) = Streaming::channel(4);
+/// let producer = tokio::spawn(produce(reply));
+/// assert!(matches!(numbers.next().await, Some(Ok(0))));
+/// drop(numbers);
+/// producer.await?; // it has noticed
+/// # Ok(()) }
 /// ```
 #[must_use = "dropping it completes the stream"]
 pub struct StreamReply<T> {
@@ -262,8 +277,10 @@ impl<T> StreamReply<T> {
     /// was not sent and goes with it.
     ///
     /// ```
-    /// # async fn f(mut reply: volary_core::StreamReply<u32>) -> Result<(), volary_core::StreamClosed<u32>> {
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), volary_core::StreamClosed<u32>> {
+    /// # let (mut reply, mut numbers) = volary_core::Streaming::channel(4);
     /// reply.send(7).await?;
+    /// assert!(matches!(numbers.next().await, Some(Ok(7))));
     /// # Ok(()) }
     /// ```
     ///
@@ -342,8 +359,10 @@ impl<T> StreamReply<T> {
     /// Completes the stream, wherever that happens.
     ///
     /// ```
-    /// # fn f(reply: volary_core::StreamReply<u32>) {
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// # let (reply, mut numbers) = volary_core::Streaming::<u32>::channel(4);
     /// reply.finish();
+    /// assert!(numbers.next().await.is_none());
     /// # }
     /// ```
     pub fn finish(self) {
@@ -353,9 +372,11 @@ impl<T> StreamReply<T> {
     /// Ends the stream with a failure, without crashing the actor that says so.
     ///
     /// ```
-    /// # use volary_core::{Fault, StreamReply};
-    /// # fn f(reply: StreamReply<u32>) {
+    /// # use volary_core::{Fault, StreamError};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// # let (reply, mut numbers) = volary_core::Streaming::<u32>::channel(4);
     /// reply.fail(&Fault::msg("the backend is gone"));
+    /// assert!(matches!(numbers.next().await, Some(Err(StreamError::Failed(_)))));
     /// # }
     /// ```
     pub fn fail(self, fault: &Fault) {

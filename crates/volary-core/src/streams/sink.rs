@@ -17,12 +17,15 @@ impl<T: Target> ActorRef<T> {
     /// as one of a `send` that is given up: flush or close it first.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # struct Line(String); impl Message for Line { type Reply = (); type Rejection = std::convert::Infallible; }
-    /// # fn f<T: Accepts<Line>>(parser: ActorRef<T>) {
-    /// let sink: ActorSink<Line> = parser.into_sink();
-    /// // lines.map(Ok).forward(sink).await?
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/feed.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let sink: ActorSink<Deposit> = alice.clone().into_sink();
+    /// // deposits.map(Ok).forward(sink).await?
+    /// # feed(sink, Deposit(5)).await?;
+    /// # assert_eq!(alice.ask(Balance).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn into_sink<M: Message>(self) -> ActorSink<M>
     where
@@ -36,10 +39,15 @@ impl<M: Message> Recipient<M> {
     /// As [`ActorRef::into_sink`].
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f<M: Message>(who: Recipient<M>) -> ActorSink<M> {
-    /// who.into_sink()
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/feed.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let sink: ActorSink<Deposit> = alice.recipient().into_sink();
+    /// // deposits.map(Ok).forward(sink).await?
+    /// # feed(sink, Deposit(5)).await?;
+    /// # assert_eq!(alice.ask(Balance).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn into_sink(self) -> ActorSink<M> {
         ActorSink::new(self)
@@ -51,10 +59,15 @@ type Sending<M> = Pin<Box<dyn Future<Output = Result<(), SendError<M>>> + Send>>
 /// A [`Sink`] that sends what it is given to an actor, with backpressure; see [`ActorRef::into_sink`].
 ///
 /// ```
-/// # use volary_core::*;
-/// # fn f<T: Accepts<M>, M: Message>(who: ActorRef<T>) {
-/// let sink: ActorSink<M> = who.into_sink();
-/// # }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/feed.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let sink: ActorSink<Deposit> = alice.clone().into_sink();
+/// // deposits.map(Ok).forward(sink).await?
+/// # feed(sink, Deposit(5)).await?;
+/// # assert_eq!(alice.ask(Balance).await?, 5);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "a sink does nothing unless it is fed"]
 pub struct ActorSink<M: Message> {

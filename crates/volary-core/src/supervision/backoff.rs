@@ -8,13 +8,11 @@ use super::policy::SupervisionError;
 /// time.
 ///
 /// ```
-/// use std::time::Duration;
-/// use volary_core::Backoff;
+/// # use std::time::Duration;
+/// use volary_core::{Backoff, Supervision};
 ///
-/// let backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(30))
-///     .jitter(0.1)                              // each delay is up to a tenth shorter
-///     .reset_after(Duration::from_secs(60));    // a minute without a crash: back to 100 ms
-/// # let _ = backoff;
+/// let backoff = Backoff::new(Duration::from_millis(10), Duration::from_secs(1));
+/// assert!(Supervision::new().backoff(backoff).validate().is_ok());
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
@@ -30,7 +28,8 @@ impl Backoff {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// let _ = volary_core::Backoff::new(Duration::from_millis(10), Duration::from_secs(1));
+    /// let backoff = volary_core::Backoff::new(Duration::from_millis(10), Duration::from_secs(1));
+    /// assert_eq!(backoff.first(), Duration::from_millis(10));
     /// ```
     pub fn new(first: Duration, longest: Duration) -> Self {
         Backoff {
@@ -45,8 +44,8 @@ impl Backoff {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// let exact = volary_core::Backoff::new(Duration::from_millis(10), Duration::from_secs(1)).jitter(0.0);
-    /// # let _ = exact;
+    /// # let backoff = volary_core::Backoff::new(Duration::from_millis(10), Duration::from_secs(1));
+    /// assert_eq!(backoff.jitter(0.5).jitter_part(), 0.5);
     /// ```
     pub fn jitter(mut self, part: f64) -> Self {
         self.jitter = part;
@@ -58,7 +57,7 @@ impl Backoff {
     /// ```
     /// # use std::time::Duration;
     /// # let backoff = volary_core::Backoff::new(Duration::from_millis(10), Duration::from_secs(1));
-    /// let _ = backoff.reset_after(Duration::from_secs(5));
+    /// assert_eq!(backoff.reset_after(Duration::from_secs(5)).quiet_time(), Duration::from_secs(5));
     /// ```
     pub fn reset_after(mut self, quiet: Duration) -> Self {
         self.reset_after = quiet;
@@ -80,18 +79,36 @@ impl Backoff {
     }
 
     /// The longest pause; see [`first`](Backoff::first).
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # let backoff = volary_core::Backoff::new(Duration::from_millis(10), Duration::from_secs(1));
+    /// assert_eq!(backoff.longest(), Duration::from_secs(1));
+    /// ```
     #[must_use]
     pub fn longest(&self) -> Duration {
         self.longest
     }
 
     /// Which part of a pause is left to chance; see [`first`](Backoff::first).
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # let backoff = volary_core::Backoff::new(Duration::from_millis(10), Duration::from_secs(1));
+    /// assert_eq!(backoff.jitter(0.0).jitter_part(), 0.0);
+    /// ```
     #[must_use]
     pub fn jitter_part(&self) -> f64 {
         self.jitter
     }
 
     /// After how much time without a crash the pauses begin anew; see [`first`](Backoff::first).
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # let backoff = volary_core::Backoff::new(Duration::from_millis(10), Duration::from_secs(1));
+    /// assert_eq!(backoff.reset_after(Duration::from_secs(5)).quiet_time(), Duration::from_secs(5));
+    /// ```
     #[must_use]
     pub fn quiet_time(&self) -> Duration {
         self.reset_after

@@ -62,7 +62,12 @@ impl std::error::Error for RuleForType {}
 impl SupervisionDescription {
     /// What a supervision says.
     ///
-    /// See [`SupervisionDescription`] for an example.
+    /// ```
+    /// use volary_core::{Directive, Supervision, SupervisionDescription};
+    /// let described = SupervisionDescription::of(&Supervision::new().otherwise(Directive::Resume))?;
+    /// assert_eq!(described.otherwise, Directive::Resume);
+    /// # Ok::<(), volary_core::RuleForType>(())
+    /// ```
     ///
     /// # Errors
     /// If there is a rule for a type of error.

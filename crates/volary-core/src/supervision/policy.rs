@@ -10,9 +10,10 @@ use crate::actor::Fault;
 /// What happens when an actor crashes. The failing message is never retried.
 ///
 /// ```
-/// use volary_core::{Directive, Props};
+/// use volary_core::{Directive, Props, PropsDescription};
 /// let props = Props::new().on_fault(Directive::Stop);
-/// # let _ = props;
+/// assert_eq!(PropsDescription::of(&props)?.on_fault, Directive::Stop);
+/// # Ok::<(), volary_core::UndescribableProps>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -36,9 +37,10 @@ pub enum Directive {
 /// Whom a directive applies to.
 ///
 /// ```
-/// use volary_core::{Strategy, Supervision};
+/// use volary_core::{Strategy, Supervision, SupervisionDescription};
 /// let pipeline = Supervision::new().strategy(Strategy::RestForOne);
-/// # let _ = pipeline;
+/// assert_eq!(SupervisionDescription::of(&pipeline)?.strategy, Strategy::RestForOne);
+/// # Ok::<(), volary_core::RuleForType>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -55,9 +57,10 @@ pub enum Strategy {
 /// What becomes of an actor's children when it restarts.
 ///
 /// ```
-/// use volary_core::{ChildrenPolicy, Supervision};
-/// let keeper = Supervision::new().children(ChildrenPolicy::Keep);
-/// # let _ = keeper;
+/// use volary_core::{ChildrenPolicy, Supervision, SupervisionDescription};
+/// let keeps = Supervision::new().children(ChildrenPolicy::Keep);
+/// assert_eq!(SupervisionDescription::of(&keeps)?.children, ChildrenPolicy::Keep);
+/// # Ok::<(), volary_core::RuleForType>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -136,7 +139,9 @@ impl Supervision {
     /// Every fault restarts the actor, as often as it happens.
     ///
     /// ```
-    /// let _ = volary_core::Supervision::new();
+    /// use volary_core::{Supervision, SupervisionDescription};
+    /// assert_eq!(SupervisionDescription::of(&Supervision::new())?, SupervisionDescription::default());
+    /// # Ok::<(), volary_core::RuleForType>(())
     /// ```
     pub fn new() -> Self {
         Supervision::default()
@@ -145,8 +150,10 @@ impl Supervision {
     /// Whom a directive applies to.
     ///
     /// ```
-    /// # use volary_core::{Strategy, Supervision};
-    /// let _ = Supervision::new().strategy(Strategy::OneForAll);
+    /// use volary_core::{Strategy, Supervision, SupervisionDescription};
+    /// let supervision = Supervision::new().strategy(Strategy::OneForAll);
+    /// assert_eq!(SupervisionDescription::of(&supervision)?.strategy, Strategy::OneForAll);
+    /// # Ok::<(), volary_core::RuleForType>(())
     /// ```
     pub fn strategy(mut self, strategy: Strategy) -> Self {
         self.strategy = strategy;
@@ -157,8 +164,19 @@ impl Supervision {
     /// fits counts.
     ///
     /// ```
-    /// # use volary_core::{Directive, Supervision};
-    /// let _ = Supervision::new().on::<std::fmt::Error>(Directive::Stop);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # struct Scribble; impl Message for Scribble { type Reply = (); type Rejection = Infallible; }
+    /// # impl SyncHandler<Scribble> for Account {
+    /// #     fn handle(&mut self, _: Scribble, _: &mut Context<Self>) -> Result<(), Failure> { Err(Fault::new(std::fmt::Error).into()) }
+    /// # }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let supervision = Supervision::new().on::<std::fmt::Error>(Directive::Stop);
+    /// let bob = system.spawn(Account::default).supervision(supervision).await?;
+    /// # bob.tell(Scribble)?;
+    /// bob.terminated().await; // having crashed with that error
+    /// # assert!(!bob.is_alive());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn on<E: Error + 'static>(self, directive: Directive) -> Self {
         self.rule(Fault::is::<E>, std::any::type_name::<E>(), directive)
@@ -167,8 +185,10 @@ impl Supervision {
     /// What to do about panics.
     ///
     /// ```
-    /// # use volary_core::{Directive, Supervision};
-    /// let _ = Supervision::new().on_panic(Directive::Escalate);
+    /// use volary_core::{Directive, Supervision, SupervisionDescription};
+    /// let supervision = Supervision::new().on_panic(Directive::Stop);
+    /// assert_eq!(SupervisionDescription::of(&supervision)?.on_panic, Some(Directive::Stop));
+    /// # Ok::<(), volary_core::RuleForType>(())
     /// ```
     pub fn on_panic(self, directive: Directive) -> Self {
         self.rule(Fault::is_panic, PANIC, directive)
@@ -177,8 +197,10 @@ impl Supervision {
     /// What to do about every fault that no rule fits.
     ///
     /// ```
-    /// # use volary_core::{Directive, Supervision};
-    /// let _ = Supervision::new().otherwise(Directive::Stop);
+    /// use volary_core::{Directive, Supervision, SupervisionDescription};
+    /// let supervision = Supervision::new().otherwise(Directive::Resume);
+    /// assert_eq!(SupervisionDescription::of(&supervision)?.otherwise, Directive::Resume);
+    /// # Ok::<(), volary_core::RuleForType>(())
     /// ```
     pub fn otherwise(mut self, directive: Directive) -> Self {
         self.otherwise = directive;
@@ -190,7 +212,10 @@ impl Supervision {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// let _ = volary_core::Supervision::new().limit(3, Duration::from_secs(10));
+    /// use volary_core::{Supervision, SupervisionDescription};
+    /// let supervision = Supervision::new().limit(3, Duration::from_secs(10));
+    /// assert_eq!(SupervisionDescription::of(&supervision)?.limit, Some((3, Duration::from_secs(10))));
+    /// # Ok::<(), volary_core::RuleForType>(())
     /// ```
     pub fn limit(mut self, restarts: u32, window: Duration) -> Self {
         self.limit = Some((restarts, window));
@@ -201,8 +226,11 @@ impl Supervision {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # use volary_core::{Backoff, Supervision};
-    /// let _ = Supervision::new().backoff(Backoff::new(Duration::from_millis(10), Duration::from_secs(1)));
+    /// use volary_core::{Backoff, Supervision, SupervisionDescription};
+    /// let backoff = Backoff::new(Duration::from_millis(10), Duration::from_secs(1));
+    /// let supervision = Supervision::new().backoff(backoff.clone());
+    /// assert_eq!(SupervisionDescription::of(&supervision)?.backoff, Some(backoff));
+    /// # Ok::<(), volary_core::RuleForType>(())
     /// ```
     pub fn backoff(mut self, backoff: Backoff) -> Self {
         self.backoff = Some(backoff);
@@ -212,8 +240,10 @@ impl Supervision {
     /// What becomes of the children when the actor restarts.
     ///
     /// ```
-    /// # use volary_core::{ChildrenPolicy, Supervision};
-    /// let _ = Supervision::new().children(ChildrenPolicy::Keep);
+    /// use volary_core::{ChildrenPolicy, Supervision, SupervisionDescription};
+    /// let supervision = Supervision::new().children(ChildrenPolicy::Keep);
+    /// assert_eq!(SupervisionDescription::of(&supervision)?.children, ChildrenPolicy::Keep);
+    /// # Ok::<(), volary_core::RuleForType>(())
     /// ```
     pub fn children(mut self, policy: ChildrenPolicy) -> Self {
         self.children = policy;

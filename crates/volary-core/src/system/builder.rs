@@ -150,8 +150,10 @@ impl SystemBuilder {
     ///
     /// ```
     /// # use volary_core::ActorSystem;
-    /// let builder = ActorSystem::builder("bank").settings(|s| s.throughput(16));
-    /// # let _ = builder;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let system = ActorSystem::builder("bank").settings(|s| s.throughput(16)).start().await?;
+    /// assert_eq!(system.settings().throughput(), 16);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn settings(mut self, set: impl FnOnce(SettingsBuilder) -> SettingsBuilder) -> Self {
         self.settings = set(self.settings);
@@ -162,8 +164,13 @@ impl SystemBuilder {
     ///
     /// ```
     /// # use volary_core::ActorSystem;
-    /// let builder = ActorSystem::builder("bank").file("volary.toml");
-    /// # let _ = builder;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let path = std::env::temp_dir().join(format!("volary-{}.toml", std::process::id()));
+    /// std::fs::write(&path, "throughput = 16")?;
+    /// let system = ActorSystem::builder("bank").file(&path).start().await?;
+    /// assert_eq!(system.settings().throughput(), 16);
+    /// # std::fs::remove_file(&path)?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
         self.settings = self.settings.file(path);
@@ -174,8 +181,10 @@ impl SystemBuilder {
     ///
     /// ```
     /// # use volary_core::ActorSystem;
-    /// let builder = ActorSystem::builder("bank").toml_str("inline", "throughput = 16");
-    /// # let _ = builder;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let system = ActorSystem::builder("bank").toml_str("inline", "throughput = 16").start().await?;
+    /// assert_eq!(system.settings().throughput(), 16);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn toml_str(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
         self.settings = self.settings.toml_str(name, text);
@@ -199,8 +208,12 @@ impl SystemBuilder {
     ///
     /// ```
     /// # use volary_core::{ActorSystem, SeededEnv};
-    /// let builder = ActorSystem::builder("sim").environment(SeededEnv::new(7));
-    /// # let _ = builder;
+    /// let env = SeededEnv::new(7);
+    /// env.clone().block_on(async {
+    ///     let system = ActorSystem::builder("sim").environment(env).start().await.unwrap();
+    ///     assert!(system.world().is_simulated());
+    ///     system.stop().await.unwrap();
+    /// });
     /// ```
     pub fn environment(mut self, env: impl Env) -> Self {
         self.environment = Some(Arc::new(env));
@@ -211,9 +224,15 @@ impl SystemBuilder {
     /// [`Dispatcher::Named`](crate::Dispatcher::Named).
     ///
     /// ```
-    /// # use volary_core::{ActorSystem, DispatcherOptions};
-    /// let builder = ActorSystem::builder("bank").dispatcher("slow", DispatcherOptions::new());
-    /// # let _ = builder;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// let slow = DispatcherOptions::new().workers(2);
+    /// let system = ActorSystem::builder("bank").dispatcher("slow", slow).start().await?;
+    /// let alice = system.spawn(Account::default).dispatcher(Dispatcher::Named("slow".to_owned())).await?;
+    /// assert_eq!(alice.ask(Deposit(5)).await?, 5);
+    /// let other = system.spawn(Account::default).dispatcher(Dispatcher::Named("quick".to_owned())).await;
+    /// assert!(other.is_err(), "nobody has added it");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn dispatcher(mut self, name: impl Into<String>, options: DispatcherOptions) -> Self {
         self.dispatchers.push((name.into(), options));
@@ -223,9 +242,17 @@ impl SystemBuilder {
     /// Limits how many actors may be awake; without this as many are as want to be.
     ///
     /// ```
-    /// # use volary_core::{ActorSystem, Eviction};
-    /// let builder = ActorSystem::builder("bank").eviction(Eviction::lru().at_most(100_000));
-    /// # let _ = builder;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// let builder = ActorSystem::builder("bank").eviction(Eviction::lru().at_most(2));
+    /// let system = builder.start().await?;
+    /// let gone = system.events().subscribe::<ActorPassivated>();
+    /// for _ in 0..3 {
+    ///     let account = system.spawn(Account::default).passivation(Passivation::on_demand()).await?;
+    ///     account.ask(Deposit(5)).await?;
+    /// }
+    /// assert!(gone.next().await.is_ok());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn eviction(mut self, eviction: Eviction) -> Self {
         self.eviction = Some(eviction);
@@ -235,9 +262,15 @@ impl SystemBuilder {
     /// Adds a phase of your own to the [shutdown](crate::shutdown), next to another. Its hooks are all that it does.
     ///
     /// ```
-    /// # use volary_core::{ActorSystem, PhasePlace, shutdown};
-    /// let builder = ActorSystem::builder("bank").shutdown_phase("settle", PhasePlace::after(shutdown::DRAIN));
-    /// # let _ = builder;
+    /// # use volary_core::{ActorSystem, PhasePlace, ShutdownHook, shutdown};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let system = ActorSystem::builder("bank")
+    ///     .shutdown_phase("settle", PhasePlace::after(shutdown::DRAIN))
+    ///     .start()
+    ///     .await?;
+    /// assert!(system.on_shutdown(ShutdownHook::new("settle", "payments", || async {})).is_ok());
+    /// assert!(system.on_shutdown(ShutdownHook::new("unsettle", "payments", || async {})).is_err());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn shutdown_phase(mut self, name: impl Into<String>, place: PhasePlace) -> Self {
         self.phases.push((name.into(), place));
@@ -249,12 +282,18 @@ impl SystemBuilder {
     ///
     /// ```
     /// # use volary_core::{ActorSystem, ShutdownHook, shutdown};
-    /// let builder = ActorSystem::builder("bank").on_shutdown(ShutdownHook::new(
-    ///     shutdown::AFTER_ACTORS,
-    ///     "database",
-    ///     || async { println!("closed") },
-    /// ));
-    /// # let _ = builder;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (close, closed) = std::sync::mpsc::channel();
+    /// let system = ActorSystem::builder("bank")
+    ///     .on_shutdown(ShutdownHook::new(shutdown::AFTER_ACTORS, "database", move || {
+    ///         # close.send(()).unwrap();
+    ///         async { println!("closed") }
+    ///     }))
+    ///     .start()
+    ///     .await?;
+    /// system.stop().await?;
+    /// # assert!(closed.try_recv().is_ok());
+    /// # Ok(()) }
     /// ```
     pub fn on_shutdown(mut self, hook: ShutdownHook) -> Self {
         self.hooks.push(hook);
@@ -264,15 +303,18 @@ impl SystemBuilder {
     /// Puts a layer around what all actors send and handle, within those given before.
     ///
     /// ```
-    /// # use volary_core::{ActorSystem, Departing, Interceptor, Verdict};
-    /// struct NoGossip;
-    /// impl Interceptor for NoGossip {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// struct NoDeposits;
+    /// impl Interceptor for NoDeposits {
     ///     fn sending(&self, message: &mut Departing<'_>) -> Verdict {
-    ///         if message.message().is::<String>() { Verdict::Refuse("no gossip") } else { Verdict::Pass }
+    ///         if message.message().is::<Deposit>() { Verdict::Refuse("keep it") } else { Verdict::Pass }
     ///     }
     /// }
-    /// let builder = ActorSystem::builder("bank").intercept(NoGossip);
-    /// # let _ = builder;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// let system = ActorSystem::builder("bank").intercept(NoDeposits).start().await?;
+    /// let alice = system.spawn(Account::default).await?;
+    /// assert!(alice.tell(Deposit(5)).is_err());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn intercept(mut self, interceptor: impl Interceptor) -> Self {
         self.layers.push(interceptor);
@@ -283,8 +325,10 @@ impl SystemBuilder {
     ///
     /// ```
     /// # use volary_core::{ActorSystem, Telemetry};
-    /// let builder = ActorSystem::builder("bank").telemetry(Telemetry::sampled(0.01));
-    /// # let _ = builder;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let system = ActorSystem::builder("bank").telemetry(Telemetry::sampled(0.01)).start().await?;
+    /// assert_eq!(system.readings().share, 0.01);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn telemetry(mut self, telemetry: Telemetry) -> Self {
         self.telemetry = Some(telemetry);
@@ -333,6 +377,7 @@ impl SystemBuilder {
     /// # use volary_core::ActorSystem;
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let system = ActorSystem::builder("bank").start().await?;
+    /// assert_eq!(system.name(), "bank");
     /// # system.stop().await?; Ok(()) }
     /// ```
     ///
@@ -349,6 +394,7 @@ impl SystemBuilder {
     /// ```
     /// # use volary_core::ActorSystem;
     /// let system = ActorSystem::builder("bank").start_now()?;
+    /// assert_eq!(system.name(), "bank");
     /// # drop(system);
     /// # Ok::<(), volary_core::SystemStartError>(())
     /// ```

@@ -11,10 +11,13 @@ use crate::dispatch::PoolConfig;
 /// its turn.
 ///
 /// ```
-/// # use volary_core::{ActorSystem, DispatcherOptions};
-/// let builder = ActorSystem::builder("shop")
-///     .dispatcher("reports", DispatcherOptions::new().workers(2).throughput(8));
-/// # let _ = builder;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// let reports = DispatcherOptions::new().workers(2).throughput(8);
+/// let system = ActorSystem::builder("shop").dispatcher("reports", reports).start().await?;
+/// let report = system.spawn(Account::default).dispatcher(Dispatcher::Named("reports".to_owned())).await?;
+/// assert_eq!(report.ask(Deposit(5)).await?, 5);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, Default)]
 #[must_use]
@@ -37,7 +40,9 @@ impl DispatcherOptions {
     /// How many workers; 2 to 1,024.
     ///
     /// ```
-    /// let _ = volary_core::DispatcherOptions::new().workers(4);
+    /// # use volary_core::{ActorSystem, DispatcherOptions};
+    /// let none = DispatcherOptions::new().workers(0);
+    /// assert!(ActorSystem::builder("shop").dispatcher("reports", none).start_now().is_err());
     /// ```
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
@@ -47,7 +52,9 @@ impl DispatcherOptions {
     /// How many messages in one turn; 8 to 256.
     ///
     /// ```
-    /// let _ = volary_core::DispatcherOptions::new().throughput(64);
+    /// # use volary_core::{ActorSystem, DispatcherOptions};
+    /// let none = DispatcherOptions::new().throughput(0);
+    /// assert!(ActorSystem::builder("shop").dispatcher("reports", none).start_now().is_err());
     /// ```
     pub fn throughput(mut self, messages: usize) -> Self {
         self.throughput = Some(messages);
@@ -58,10 +65,16 @@ impl DispatcherOptions {
     /// else's threads, sockets or timers. It must outlive the system, which does not shut it down.
     ///
     /// ```
-    /// # use volary_core::DispatcherOptions;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # fn main() -> Done {
     /// let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     /// let options = DispatcherOptions::new().executor(runtime.handle().clone());
-    /// # let _ = options; Ok::<(), std::io::Error>(())
+    /// # volary_core::run(async {
+    /// let system = ActorSystem::builder("shop").dispatcher("reports", options).start().await?;
+    /// let report = system.spawn(Account::default).dispatcher(Dispatcher::Named("reports".to_owned())).await?;
+    /// assert_eq!(report.ask(Deposit(5)).await?, 5);
+    /// # system.stop().await?;
+    /// # Ok(()) }) }
     /// ```
     pub fn executor(mut self, runtime: Handle) -> Self {
         self.executor = Some(runtime);

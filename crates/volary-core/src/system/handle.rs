@@ -122,8 +122,10 @@ impl ActorSystem {
     ///
     /// ```
     /// # use volary_core::ActorSystem;
-    /// let builder = ActorSystem::builder("bank");
-    /// # let _ = builder;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let system = ActorSystem::builder("bank").start().await?;
+    /// assert_eq!(system.name(), "bank");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn builder(name: impl Into<String>) -> SystemBuilder {
         SystemBuilder::new(name.into())
@@ -205,10 +207,15 @@ impl ActorSystem {
     /// blocking dispatcher.
     ///
     /// ```
-    /// # use volary_core::*;
-    /// # fn f(system: &ActorSystem) -> std::io::Result<()> {
-    /// let log = system.disk().open("/var/lib/bank/log".as_ref(), OpenMode::Create)?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let path = std::env::temp_dir().join(format!("volary-bank-{}", std::process::id()));
+    /// let log = system.disk().open(&path, OpenMode::Create)?;
+    /// log.append(b"first")?;
+    /// assert_eq!(log.len()?, 5);
+    /// # system.disk().remove(&path)?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn disk(&self) -> Arc<dyn Disk> {
@@ -233,11 +240,12 @@ impl ActorSystem {
     /// Starts an actor below `/user`. The factory is kept: a restart builds the actor anew.
     ///
     /// ```
-    /// # use volary_core::{Actor, ActorSystem, SpawnError};
-    /// # struct Account { cents: i64 } impl Actor for Account {}
-    /// # async fn f(system: ActorSystem) -> Result<(), SpawnError> {
-    /// let alice = system.spawn(|| Account { cents: 0 }).named("alice").await?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let bob = system.spawn(Account::default).named("bob").await?;
+    /// assert_eq!(bob.ask(Deposit(5)).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn spawn<P, F>(&self, factory: F) -> Spawn<F>
     where

@@ -24,10 +24,12 @@ pub(crate) fn count(counter: &AtomicU64) -> u64 {
 /// A reading of the system's counters; see [`ActorSystem::metrics`](crate::ActorSystem::metrics).
 ///
 /// ```
-/// # fn f(system: &volary_core::ActorSystem) {
-/// let metrics = system.metrics();
-/// println!("{} actors, {} dead letters", metrics.actors, metrics.dead_letters);
-/// # }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let metrics: system::Metrics = system.metrics();
+/// assert_eq!((metrics.actors, metrics.dead_letters), (1, 0));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]

@@ -9,12 +9,17 @@ use crate::cell::CellRef;
 /// A problem on the way down. The stop goes on after it.
 ///
 /// ```
-/// # use volary_core::StopError;
-/// # fn f(error: &StopError) {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let hook = ShutdownHook::new(shutdown::DRAIN, "queue", || async { Err("the broker is away") });
+/// system.on_shutdown(hook)?;
+/// let error = system.stop().await.expect_err("a hook fails");
 /// for problem in error.problems() {
-///     eprintln!("{problem}");
+///     println!("{problem}");
+///     assert!(matches!(problem, StopProblem::HookFailed { hook, .. } if hook == "queue"));
 /// }
-/// # }
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -131,9 +136,10 @@ pub enum StopProblem {
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
 /// # let (system, alice) = bank().await?;
-/// if let Err(error) = system.stop().await {
-///     eprintln!("{error}");
-/// }
+/// let hook = ShutdownHook::new(shutdown::DRAIN, "queue", || async { Err("the broker is away") });
+/// system.on_shutdown(hook)?;
+/// let error: StopError = system.stop().await.expect_err("a hook fails");
+/// assert!(error.to_string().contains("the broker is away"));
 /// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,7 +149,14 @@ impl StopError {
     /// Every problem, in the order in which they arose.
     ///
     /// ```
-    /// # fn f(error: &volary_core::StopError) { assert!(!error.problems().is_empty()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let hook = ShutdownHook::new(shutdown::DRAIN, "queue", || async { Err("the broker is away") });
+    /// system.on_shutdown(hook)?;
+    /// let error = system.stop().await.expect_err("a hook fails");
+    /// assert_eq!(error.problems().len(), 1);
+    /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn problems(&self) -> &[StopProblem] {

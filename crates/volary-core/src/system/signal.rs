@@ -25,12 +25,21 @@ impl ActorSystem {
     /// Set `shutdown-timeout` to somewhat less than what the process gets before it is killed, such as the grace period
     /// of a pod: what has to be cut off then may take a few seconds to let go.
     ///
-    /// ```no_run
-    /// # async fn f() -> Result<(), Box<dyn std::error::Error>> {
-    /// let system = volary_core::ActorSystem::builder("bank").start().await?;
+    /// ```
+    /// # use volary_core::{Env, SeededEnv};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let env = SeededEnv::new(1);
+    /// # env.clone().block_on(async move {
+    /// let system = volary_core::ActorSystem::builder("bank")
+    ///     # .environment(env)
+    ///     .start()
+    ///     .await?;
     /// // spawn actors, open sockets
+    /// # let other = system.clone();
+    /// # system.world().spawn(Box::pin(async move { other.stop().await.unwrap() }));
     /// system.run_until_signal().await?;
-    /// # Ok(()) }
+    /// # assert!(system.is_stopping());
+    /// # Ok(()) }) }
     /// ```
     ///
     /// # Errors
@@ -71,10 +80,13 @@ impl ActorSystem {
     /// Waits until somebody has stopped the system, without stopping it. Cancel safe.
     ///
     /// ```
-    /// # async fn f(system: volary_core::ActorSystem) {
-    /// let result = system.stopped().await;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let (_, result) = tokio::join!(system.stop(), system.stopped());
     /// println!("{} is down: {result:?}", system.name());
-    /// # }
+    /// # assert!(result.is_ok());
+    /// # Ok(()) }
     /// ```
     ///
     /// # Errors

@@ -13,12 +13,13 @@ use crate::time::{Moment, TimerId};
 /// Waits on the clock of a system; see [`ActorSystem::sleep`](crate::ActorSystem::sleep).
 ///
 /// ```
-/// # use std::time::Duration;
-/// use volary_core::{ActorSystem, Sleep};
-///
-/// fn a_second(system: &ActorSystem) -> Sleep {
-///     system.sleep(Duration::from_secs(1))
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let (began, sleep): (Moment, Sleep) = (system.now(), system.sleep(Duration::from_millis(2)));
+/// sleep.await;
+/// assert!(system.now().since(began) >= Duration::from_millis(2));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct Sleep {

@@ -8,11 +8,13 @@ use crate::system::ActorSystem;
 /// What the actors of one type have between them at this moment; see [`ActorSystem::census`].
 ///
 /// ```
-/// # fn f(system: &volary_core::ActorSystem) {
-/// for kind in system.census() {
-///     println!("{} of {}, with {} messages waiting", kind.actors, kind.kind, kind.waiting);
-/// }
-/// # }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let census: Vec<KindCensus> = system.census();
+/// let accounts = census.iter().find(|kind| kind.kind.ends_with("Account")).expect("alice has one");
+/// assert_eq!((accounts.actors, accounts.waiting), (1, 0));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]

@@ -94,11 +94,16 @@ impl Buckets {
 /// A reading of durations in buckets.
 ///
 /// ```
-/// # fn f(system: &volary_core::ActorSystem) {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/measured.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let system = measured().await?;
 /// for kind in system.readings().kinds {
 ///     println!("{}: {} measured, mean {:?}", kind.kind, kind.took.count(), kind.took.mean());
 /// }
-/// # }
+/// # let took: Histogram = reading_of_accounts(&system).took;
+/// # assert_eq!(took.counts.iter().sum::<u64>(), 1);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -113,7 +118,13 @@ impl Histogram {
     /// How many were measured.
     ///
     /// ```
-    /// # fn f(histogram: &volary_core::Histogram) { println!("{}", histogram.count()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/measured.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let system = measured().await?;
+    /// # let reading = reading_of_accounts(&system);
+    /// assert_eq!(reading.took.count(), 1); // she was asked once
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn count(&self) -> u64 {
@@ -123,7 +134,13 @@ impl Histogram {
     /// The mean; zero if nothing was measured.
     ///
     /// ```
-    /// # fn f(histogram: &volary_core::Histogram) { println!("{:?}", histogram.mean()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/measured.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let system = measured().await?;
+    /// # let reading = reading_of_accounts(&system);
+    /// assert_eq!(reading.took.mean(), reading.took.sum); // she was asked once
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn mean(&self) -> Duration {
@@ -137,7 +154,14 @@ impl Histogram {
     /// last bound.
     ///
     /// ```
-    /// # fn f(histogram: &volary_core::Histogram) { println!("p99 below {:?}", histogram.below(0.99)); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/measured.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let system = measured().await?;
+    /// # let reading = reading_of_accounts(&system);
+    /// println!("p99 below {:?}", reading.took.below(0.99));
+    /// # assert!(reading.took.below(0.99) >= Some(reading.took.mean()));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn below(&self, share: f64) -> Option<Duration> {

@@ -27,9 +27,14 @@ pub enum InstrumentKind {
 /// One value of an instrument.
 ///
 /// ```
-/// # use volary_core::Point;
-/// fn show(point: &Point) { println!("{}: {}", point.actor_kind.unwrap_or("the system"), point.value); }
-/// # show(&Point::new(3));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let instruments = system.instruments();
+/// let of_one_kind = |point: &&Point| point.actor_kind.is_some_and(|kind| kind.ends_with("Account"));
+/// let mut accounts = instruments.iter().flat_map(|instrument| instrument.points.iter().find(of_one_kind));
+/// assert!(accounts.any(|point| point.value == 1)); // such as how many there are
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -82,11 +87,15 @@ impl Point {
 /// A figure with its name; see [`ActorSystem::instruments`].
 ///
 /// ```
-/// # fn f(system: &volary_core::ActorSystem) {
-/// for instrument in system.instruments() {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let instruments: Vec<Instrument> = system.instruments();
+/// for instrument in &instruments {
 ///     println!("{} [{}]: {:?}", instrument.name, instrument.unit, instrument.points);
 /// }
-/// # }
+/// # assert!(instruments.iter().all(|instrument| instrument.name.contains('.') && !instrument.help.is_empty()));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

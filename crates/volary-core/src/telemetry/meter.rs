@@ -166,10 +166,14 @@ pub(crate) fn span_id(env: &dyn Env) -> NonZeroU64 {
 /// What was measured so far; see [`ActorSystem::readings`](crate::ActorSystem::readings).
 ///
 /// ```
-/// # fn f(system: &volary_core::ActorSystem) {
-/// let readings = system.readings();
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/measured.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let system = measured().await?;
+/// let readings: Readings = system.readings();
 /// println!("one message in {} is measured", 1.0 / readings.share);
-/// # }
+/// # assert_eq!(readings.share, 1.0);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
@@ -183,9 +187,14 @@ pub struct Readings {
 /// The figures of one type of actor.
 ///
 /// ```
-/// # fn f(reading: &volary_core::KindReading) {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/measured.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let system = measured().await?;
+/// # let reading: KindReading = reading_of_accounts(&system);
 /// println!("{}: p99 of the wait below {:?}", reading.kind, reading.waited.below(0.99));
-/// # }
+/// # assert_eq!((reading.waited.count(), reading.faults), (1, 0));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -10,10 +10,13 @@ use crate::tree::Path;
 /// A message that was measured from its sending to the end of its handling.
 ///
 /// ```
-/// # use volary_core::Sample;
-/// fn log(sample: &Sample<'_>) {
-///     println!("{} waited {:?} and took {:?}", sample.message_type, sample.waited, sample.took);
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/sink.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { sampled(|sample| {
+/// println!("{} waited {:?} and took {:?}", sample.message_type, sample.waited, sample.took);
+/// # assert!(sample.message_type.ends_with("Deposit"));
+/// # assert_eq!(sample.actor.to_string(), "/user/alice");
+/// # }).await }
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
@@ -44,10 +47,12 @@ pub struct Sample<'a> {
 /// A handling that begins and is part of a trace.
 ///
 /// ```
-/// # use volary_core::Begun;
-/// fn log(begun: &Begun) {
-///     println!("{} is handled by a {}, as part of {:?}", begun.message_type, begun.actor_type, begun.parent);
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/sink.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done { begun(|begun| {
+/// println!("{} is handled by a {}, as part of {:?}", begun.message_type, begun.actor_type, begun.parent);
+/// # assert!(begun.message_type.ends_with("Deposit"));
+/// # }).await }
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -67,13 +72,23 @@ pub struct Begun {
 /// Called in the way of messages, on whatever thread they are handled: hand over and return. A panic is contained.
 ///
 /// ```
-/// # use volary_core::{Sample, TelemetrySink};
-/// struct Print;
-/// impl TelemetrySink for Print {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// use std::sync::Mutex;
+///
+/// struct Names(Arc<Mutex<Vec<&'static str>>>);
+/// impl TelemetrySink for Names {
 ///     fn sample(&self, sample: &Sample<'_>) {
-///         println!("{} took {:?}", sample.message_type, sample.took);
+///         self.0.lock().unwrap().push(sample.message_type);
 ///     }
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// let names = Arc::new(Mutex::default());
+/// let builder = ActorSystem::builder("bank").telemetry(Telemetry::sampled(1.0));
+/// let system = builder.telemetry_sink(Names(names.clone())).start().await?;
+/// system.spawn(Account::default).await?.ask(Deposit(5)).await?;
+/// # system.stop().await?;
+/// assert!(names.lock().unwrap().iter().any(|name| name.ends_with("Deposit")));
+/// # Ok(()) }
 /// ```
 pub trait TelemetrySink: Send + Sync + 'static {
     /// A message was measured.
@@ -86,11 +101,12 @@ pub trait TelemetrySink: Send + Sync + 'static {
     /// Of several sinks the first that answers decides.
     ///
     /// ```
-    /// # use volary_core::{Begun, Sample, TelemetrySink, TraceContext};
-    /// # use std::num::NonZeroU64;
-    /// # use std::sync::atomic::{AtomicU64, Ordering};
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// use std::num::NonZeroU64;
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    ///
     /// /// Numbers spans in the order in which they begin.
-    /// struct Numbered(AtomicU64);
+    /// struct Numbered(Arc<AtomicU64>);
     /// impl TelemetrySink for Numbered {
     ///     fn sample(&self, _: &Sample<'_>) {}
     ///     fn open_span(&self, begun: &Begun) -> Option<TraceContext> {
@@ -98,6 +114,13 @@ pub trait TelemetrySink: Send + Sync + 'static {
     ///         Some(TraceContext::new(begun.parent?.trace_id(), span).sampled())
     ///     }
     /// }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// let spans = Arc::new(AtomicU64::new(0));
+    /// let builder = ActorSystem::builder("bank").telemetry(Telemetry::sampled(1.0).begin_traces());
+    /// let system = builder.telemetry_sink(Numbered(spans.clone())).start().await?;
+    /// system.spawn(Account::default).await?.ask(Deposit(5)).await?;
+    /// assert_eq!(spans.load(Ordering::Relaxed), 1);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     fn open_span(&self, begun: &Begun) -> Option<TraceContext> {
         let _ = begun;

@@ -37,6 +37,7 @@ impl<A: Actor> Context<A> {
     /// # inside(&alice, |ctx| {
     /// ctx.subscribe_with("gifts", SubscriptionOptions::<Deposit>::new().capacity(16))?;
     /// # Ok(()) }).await?;
+    /// assert_eq!(system.topics().subscribers("gifts")[0].capacity, 16);
     /// # system.stop().await?; Ok(()) }
     /// ```
     ///
@@ -98,6 +99,7 @@ impl<A: Actor> Context<A> {
     /// # inside(&alice, |ctx| {
     /// ctx.subscribe_event::<ActorStopped>();
     /// # Ok(()) }).await?;
+    /// assert_eq!(system.events().subscribers::<ActorStopped>()[0].id, Some(alice.id()));
     /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn subscribe_event<E: Event + Message>(&self)

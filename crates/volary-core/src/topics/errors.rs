@@ -11,9 +11,11 @@ use thiserror::Error;
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
 /// # let (system, alice) = bank().await?;
-/// system.topics().subscribe::<Deposit>("gifts", &alice)?;
-/// let error: TopicTypeError = system.topics().listen::<String>("gifts").unwrap_err();
-/// println!("{} carries {}, not {}", error.topic, error.carries, error.given);
+/// let gifts = system.topics().listen::<Deposit>("gifts")?;
+/// let error: TopicTypeError = system.topics().listen::<String>("gifts").map(drop).unwrap_err();
+/// println!("{error}");
+/// # assert!(error.to_string().contains("gifts"));
+/// # drop(gifts);
 /// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -34,9 +36,10 @@ pub struct TopicTypeError {
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
 /// # let (system, alice) = bank().await?;
-/// system.topics().subscribe::<Deposit>("gifts", &alice)?;
-/// let error: PublishError<String> = system.topics().publish("gifts", "a pony".to_owned()).unwrap_err();
-/// println!("{error}");
+/// let gifts = system.topics().listen::<Deposit>("gifts")?;
+/// let error: PublishError<&str> = system.topics().publish("gifts", "a cake").unwrap_err();
+/// assert_eq!(error.into_message(), "a cake");
+/// # drop(gifts);
 /// # system.stop().await?; Ok(()) }
 /// ```
 #[non_exhaustive]

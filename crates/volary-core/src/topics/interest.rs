@@ -8,8 +8,14 @@ use crate::actor::Message;
 /// Whether anybody subscribes to a topic now.
 ///
 /// ```
-/// # use volary_core::Interest;
-/// assert_ne!(Interest::Begun, Interest::Ended);
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let changes = system.events().subscribe::<TopicInterest>();
+/// let gifts = system.topics().listen::<Deposit>("gifts")?;
+/// assert_eq!(changes.next().await?.interest, Interest::Begun);
+/// # drop(gifts);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -24,13 +30,16 @@ pub enum Interest {
 /// the newer, whichever arrives first.
 ///
 /// ```
-/// # use volary_core::{ActorSystem, TopicInterest};
-/// # async fn f(system: &ActorSystem) {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
 /// let changes = system.events().subscribe::<TopicInterest>();
-/// while let Ok(change) = changes.next().await {
-///     println!("{}: {:?}", change.topic, change.interest);
-/// }
-/// # }
+/// let gifts = system.topics().listen::<Deposit>("gifts")?;
+/// let change = changes.next().await?;
+/// assert_eq!((&*change.topic, change.interest), ("gifts", Interest::Begun));
+/// drop(gifts);
+/// assert_eq!(changes.next().await?.interest, Interest::Ended);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -84,11 +84,15 @@ fn one_more(counter: &AtomicU64) {
 /// without certainty (unconfirmed), refused there (busy), or still on its way.
 ///
 /// ```
-/// # fn f(remote: &volary_remote::Remote) {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (remote, bank) = two_nodes().await?;
+/// # remote.actor::<Account>(&"volary://bank@10.0.0.7:4242/user/alice".parse()?).unwrap().ask(Deposit { cents: 5 }).await?;
 /// for peer in remote.peers() {
 ///     println!("{}: {} sent, {} confirmed", peer.node, peer.sent, peer.confirmed);
 /// }
-/// # }
+/// # assert_eq!((remote.peers()[0].node.as_str(), remote.peers()[0].sent), ("10.0.0.7:4242", 1));
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

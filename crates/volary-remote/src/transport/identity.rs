@@ -59,6 +59,13 @@ impl Identity {
     /// Whether this cluster is among them, letter for letter.
     ///
     /// See [`of_clusters`](Self::of_clusters) for an example.
+    ///
+    /// ```
+    /// # use volary_remote::transport::Identity;
+    /// let identity = Identity::new(["bank-0.internal"]).of_clusters(["production"]);
+    /// assert!(identity.is_of("production"));
+    /// assert!(!identity.is_of("Production"));
+    /// ```
     #[must_use]
     pub fn is_of(&self, cluster: &str) -> bool {
         self.clusters.iter().any(|one| one == cluster)

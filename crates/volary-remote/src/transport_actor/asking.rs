@@ -15,15 +15,17 @@ use crate::shared::Language;
 /// this ask is that of the other.
 ///
 /// ```
-/// # use volary_core::{ActorRef, AskError};
-/// # use volary_remote::{AskRemote, RemoteEnvelope, TransportActor, Undelivered};
-/// # async fn f(transport: &ActorRef<TransportActor>, envelope: RemoteEnvelope) {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/envelope.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (transport, alice) = transport().await?;
+/// let envelope = envelope(5)?; // a deposit for alice, as JSON
 /// match transport.ask(AskRemote(envelope)).await {
-///     Ok(answer) => println!("{:?}, written in {}", answer.payload, answer.codec),
-///     Err(AskError::Rejected(Undelivered::Rejected(no))) => println!("a rejection: {:?}", no.payload),
-///     Err(error) => println!("{error}"),
+///     Ok(answer) => assert_eq!(answer.payload, "5"),
+///     Err(AskError::Rejected(Undelivered::Rejected(no))) => panic!("a rejection: {:?}", no.payload),
+///     Err(error) => panic!("{error}"),
 /// }
-/// # }
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AskRemote(pub RemoteEnvelope);
@@ -36,11 +38,13 @@ impl Message for AskRemote {
 /// An answer as bytes; see [`AskRemote`].
 ///
 /// ```
-/// # use volary_remote::RemoteAnswer;
-/// # use volary_wire::CodecId;
-/// fn text(answer: RemoteAnswer) -> Option<String> {
-///     (answer.codec == CodecId::JSON).then(|| String::from_utf8_lossy(&answer.payload).into_owned())
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/envelope.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (transport, alice) = transport().await?;
+/// let answer: RemoteAnswer = transport.ask(AskRemote(envelope(5)?)).await?;
+/// assert_eq!((answer.codec, &*answer.payload), (CodecId::JSON, &b"5"[..]));
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteAnswer {

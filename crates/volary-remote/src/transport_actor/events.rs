@@ -16,8 +16,9 @@ use super::RemoteEnvelope;
 /// none goes the short way. It is seen when the next bytes are read, so what is being read just then may be missed.
 ///
 /// ```
-/// use volary_core::{Actor, Context, Failure, Fault, MessageList, SyncHandler};
-/// use volary_remote::InboundMessage;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/envelope.rs"));
+/// use volary_core::{MessageList, SyncHandler};
 ///
 /// struct Audit;
 ///
@@ -32,11 +33,19 @@ use super::RemoteEnvelope;
 /// }
 ///
 /// impl SyncHandler<InboundMessage> for Audit {
-///     fn handle(&mut self, came: InboundMessage, _: &mut Context<Self>) -> Result<(), Failure> {
+///     fn handle(&mut self, came: InboundMessage, ctx: &mut Context<Self>) -> Result<(), Failure> {
 ///         println!("{} for {} from {}", came.envelope.type_name, came.envelope.target, came.node);
+///         # ctx.system().events().publish(came.node);
 ///         Ok(())
 ///     }
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (transport, alice) = transport().await?;
+/// # let audited = alice.system().events().subscribe::<String>();
+/// # alice.system().spawn(|| Audit).await?;
+/// # transport.ask(SendRemote(envelope(5)?)).await?;
+/// # assert_eq!(audited.next().await?, "10.0.0.1:4242");
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -60,15 +69,17 @@ impl Message for InboundMessage {
 /// not send, wherever to.
 ///
 /// ```
-/// # use volary_core::ActorSystem;
-/// # use volary_remote::RemoteDeadLetter;
-/// # async fn f(system: &ActorSystem) -> Result<(), volary_core::Lagged> {
-/// let letters = system.events().subscribe::<RemoteDeadLetter>();
-/// loop {
-///     let letter = letters.next().await?;
-///     println!("{} for {}: {}", letter.message, letter.target, letter.reason);
-/// }
-/// # }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/envelope.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (transport, alice) = transport().await?;
+/// let letters = transport.system().events().subscribe::<RemoteDeadLetter>();
+/// let unknown = RemoteEnvelope { type_name: "bank.v9.Gift".to_owned(), ..envelope(5)? };
+/// assert!(transport.ask(SendRemote(unknown)).await.is_err());
+/// let letter = letters.next().await?;
+/// println!("{} for {}: {}", letter.message, letter.target, letter.reason);
+/// # assert_eq!(letter.message, "bank.v9.Gift");
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -43,12 +43,21 @@ pub use events::{InboundMessage, RemoteDeadLetter};
 /// back to where they came from, whoever has passed them on.
 ///
 /// ```
-/// # use volary_core::{ActorRef, Address};
-/// # use volary_remote::{InboundMessage, RemoteEnvelope, SendRemote, TransportActor};
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/envelope.rs"));
+/// use volary_core::Address;
+///
 /// fn pass_on(transport: &ActorRef<TransportActor>, came: InboundMessage, to: Address) {
 ///     let envelope = RemoteEnvelope { target: to, ..came.envelope }; // its sender stays
 ///     let _ = transport.tell(SendRemote(envelope));
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (transport, alice) = transport().await?;
+/// # let arrived = alice.system().events().subscribe::<InboundMessage>();
+/// # transport.ask(SendRemote(envelope(5)?)).await?;
+/// # pass_on(&transport, arrived.next().await?, ALICE.parse()?);
+/// # assert_eq!(&*arrived.next().await?.envelope.payload, br#"{"cents":5}"#);
+/// # Ok(()) }
 /// ```
 ///
 /// ```
@@ -80,7 +89,15 @@ pub struct TransportActor {
 impl TransportActor {
     /// Of this node.
     ///
-    /// See [`TransportActor`] for an example.
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (remote, bank) = two_nodes().await?;
+    /// # let system = system("desk").await?;
+    /// let transport = system.spawn(move || volary_remote::TransportActor::new(remote.clone())).await?;
+    /// assert!(transport.ask(volary_remote::Peers).await?.is_empty(), "it has spoken with nobody");
+    /// # Ok(()) }
+    /// ```
     #[must_use]
     pub fn new(remote: Remote) -> Self {
         TransportActor { remote }
@@ -91,7 +108,21 @@ impl Actor for TransportActor {}
 
 /// A message as bytes, with the names that the wire has for everything.
 ///
-/// See [`TransportActor`] for an example.
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/envelope.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (transport, alice) = transport().await?;
+/// let envelope = RemoteEnvelope {
+///     target: "volary://bank@10.0.0.7:4242/user/alice".parse()?,
+///     sender: None,
+///     type_name: "bank.v1.Deposit".to_owned(),
+///     codec: CodecId::JSON,
+///     payload: r#"{"cents":5}"#.into(),
+/// };
+/// assert_eq!(transport.ask(AskRemote(envelope)).await?.payload, "5");
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteEnvelope {
     /// Whom it is for, here or elsewhere.
@@ -110,7 +141,16 @@ pub struct RemoteEnvelope {
 /// that goes: neither the trace nor the time of whoever asks for it. The message must be registered here: it is read and
 /// written again. What cannot be sent is a [`RemoteDeadLetter`] as well.
 ///
-/// See [`TransportActor`] for an example.
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/envelope.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (transport, alice) = transport().await?;
+/// transport.ask(SendRemote(envelope(5)?)).await?; // a deposit for alice, as JSON
+/// # while alice.ask(Deposit { cents: 0 }).await? == 0 { tokio::task::yield_now().await; }
+/// assert_eq!(alice.ask(Deposit { cents: 0 }).await?, 5);
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SendRemote(pub RemoteEnvelope);
 
@@ -222,7 +262,15 @@ impl TransportActor {
 
 /// Asks whom the transport knows; see [`Remote::peers`].
 ///
-/// See [`TransportActor`] for an example.
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/envelope.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (transport, alice) = transport().await?;
+/// transport.ask(AskRemote(envelope(5)?)).await?;
+/// assert_eq!(transport.ask(Peers).await?[0].node, "10.0.0.7:4242");
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peers;
 
@@ -241,10 +289,12 @@ impl SyncHandler<Peers> for TransportActor {
 /// in what [`Peers`] answers. False: none will be made, because it is this node itself, is not allowed, or there are too many.
 ///
 /// ```
-/// # use volary_core::{ActorRef, AskError};
-/// # use volary_remote::{Connect, TransportActor};
-/// # async fn f(transport: &ActorRef<TransportActor>) -> Result<(), AskError> {
-/// transport.ask(Connect("10.0.0.7:4242".to_owned())).await?;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/envelope.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (transport, alice) = transport().await?;
+/// assert!(transport.ask(Connect("10.0.0.7:4242".to_owned())).await?);
+/// assert!(!transport.ask(Connect("10.0.0.1:4242".to_owned())).await?, "that is this node itself");
 /// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

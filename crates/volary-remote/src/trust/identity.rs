@@ -6,14 +6,20 @@ use crate::transport::{Identity, host_of};
 /// [`RemoteBuilder::rights`](crate::RemoteBuilder::rights).
 ///
 /// ```
-/// # use volary_remote::{PeerIdentity, Right, Rights};
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// use volary_remote::{PeerIdentity, Right, Rights};
+///
 /// fn rights(peer: &PeerIdentity) -> Rights {
 ///     match peer.verified() {
 ///         Some(names) if names.is_for("admin.internal") => Rights::all(),
 ///         Some(_) => Rights::all().without(Right::Control),
-///         None => Rights::none(),
+///         None => Rights::none(), // no certificate says who it is
 ///     }
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// let (shop, bank) = two_nodes_with(|builder| builder.rights(rights)).await?;
+/// assert!(shop.kinds(bank.node()).await.is_err());
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PeerIdentity {

@@ -53,7 +53,14 @@ impl FakeMailbox {
     /// A mailbox that takes everything, oldest first.
     ///
     /// ```
-    /// let mailbox = volary_testkit::FakeMailbox::new();
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/mail.rs"));
+    /// # fn main() {
+    /// # let kit = TestKit::new();
+    /// # kit.run(async {
+    /// let mailbox = FakeMailbox::new();
+    /// let sum = kit.system().spawn(Sum::default).mailbox(mailbox.kind()).await.unwrap();
+    /// assert_eq!(two(&sum).await, [1, 3]); // of `Add(1)` and `Add(2)`
+    /// # }) }
     /// ```
     #[must_use]
     pub fn new() -> Self {
@@ -67,10 +74,15 @@ impl FakeMailbox {
     /// What to give to an actor; to one, since two would read each other's mail.
     ///
     /// ```
-    /// # use volary::Props;
-    /// # use volary_testkit::FakeMailbox;
-    /// let props = Props::new().mailbox(FakeMailbox::new().kind());
-    /// # let _ = props;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/mail.rs"));
+    /// # fn main() {
+    /// # let kit = TestKit::new();
+    /// # kit.run(async {
+    /// let mailbox = FakeMailbox::new();
+    /// let sum = kit.system().spawn(Sum::default).mailbox(mailbox.kind()).await.unwrap();
+    /// sum.ask(Add(1)).await.unwrap();
+    /// assert_eq!(mailbox.pushed().len(), 1);
+    /// # }) }
     /// ```
     #[must_use]
     pub fn kind(&self) -> MailboxKind {
@@ -81,7 +93,15 @@ impl FakeMailbox {
     /// The types of what was pushed, in order, whatever became of it.
     ///
     /// ```
-    /// assert!(volary_testkit::FakeMailbox::new().pushed().is_empty());
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/mail.rs"));
+    /// # fn main() {
+    /// # let kit = TestKit::new();
+    /// # kit.run(async {
+    /// let mailbox = FakeMailbox::new();
+    /// let sum = kit.system().spawn(Sum::default).mailbox(mailbox.kind()).await.unwrap();
+    /// sum.ask(Add(1)).await.unwrap();
+    /// assert!(mailbox.pushed()[0].ends_with("Add"));
+    /// # }) }
     /// ```
     #[must_use]
     pub fn pushed(&self) -> Vec<&'static str> {
@@ -91,7 +111,16 @@ impl FakeMailbox {
     /// How many were refused.
     ///
     /// ```
-    /// assert_eq!(volary_testkit::FakeMailbox::new().refused(), 0);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/mail.rs"));
+    /// # fn main() {
+    /// # let kit = TestKit::new();
+    /// # kit.run(async {
+    /// let mailbox = FakeMailbox::new();
+    /// # let sum = kit.system().spawn(Sum::default).mailbox(mailbox.kind()).await.unwrap();
+    /// mailbox.refuse_next(1);
+    /// assert!(sum.tell(Add(1)).is_err());
+    /// assert_eq!(mailbox.refused(), 1);
+    /// # }) }
     /// ```
     #[must_use]
     pub fn refused(&self) -> usize {
@@ -101,7 +130,16 @@ impl FakeMailbox {
     /// Refuses the next so many, as if it were full.
     ///
     /// ```
-    /// volary_testkit::FakeMailbox::new().refuse_next(3);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/mail.rs"));
+    /// # fn main() {
+    /// # let kit = TestKit::new();
+    /// # kit.run(async {
+    /// # let mailbox = FakeMailbox::new();
+    /// # let sum = kit.system().spawn(Sum::default).mailbox(mailbox.kind()).await.unwrap();
+    /// mailbox.refuse_next(1);
+    /// assert!(sum.tell(Add(1)).is_err());
+    /// assert!(sum.tell(Add(2)).is_ok());
+    /// # }) }
     /// ```
     pub fn refuse_next(&self, count: usize) {
         self.state().refuse_next = count;
@@ -110,8 +148,16 @@ impl FakeMailbox {
     /// Refuses whatever this says, from now on.
     ///
     /// ```
-    /// # struct Ping(u32);
-    /// volary_testkit::FakeMailbox::new().refuse_if(|letter| letter.message::<Ping>().is_some());
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/mail.rs"));
+    /// # fn main() {
+    /// # let kit = TestKit::new();
+    /// # kit.run(async {
+    /// # let mailbox = FakeMailbox::new();
+    /// # let sum = kit.system().spawn(Sum::default).mailbox(mailbox.kind()).await.unwrap();
+    /// mailbox.refuse_if(|letter| letter.message::<Add>().is_some_and(|add| add.0 > 5));
+    /// assert!(sum.tell(Add(5)).is_ok());
+    /// assert!(sum.tell(Add(6)).is_err());
+    /// # }) }
     /// ```
     pub fn refuse_if(&self, refuse: impl Fn(&Letter) -> bool + Send + Sync + 'static) {
         let _before = self.state().refuse_if.replace(Arc::new(refuse));
@@ -120,7 +166,15 @@ impl FakeMailbox {
     /// Hands out the newest first.
     ///
     /// ```
-    /// volary_testkit::FakeMailbox::new().newest_first();
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/mail.rs"));
+    /// # fn main() {
+    /// # let kit = TestKit::new();
+    /// # kit.run(async {
+    /// # let mailbox = FakeMailbox::new();
+    /// # let sum = kit.system().spawn(Sum::default).mailbox(mailbox.kind()).await.unwrap();
+    /// mailbox.newest_first();
+    /// assert_eq!(two(&sum).await, [3, 2]); // of `Add(1)` and `Add(2)`
+    /// # }) }
     /// ```
     pub fn newest_first(&self) {
         self.choose(|waiting| waiting.len() - 1);
@@ -130,10 +184,18 @@ impl FakeMailbox {
     /// place that does not exist means the newest.
     ///
     /// ```
-    /// # struct Urgent;
-    /// volary_testkit::FakeMailbox::new().choose(|waiting| {
-    ///     waiting.iter().position(|letter| letter.message::<Urgent>().is_some()).unwrap_or(0)
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/mail.rs"));
+    /// # fn main() {
+    /// # let kit = TestKit::new();
+    /// # kit.run(async {
+    /// # let mailbox = FakeMailbox::new();
+    /// # let sum = kit.system().spawn(Sum::default).mailbox(mailbox.kind()).await.unwrap();
+    /// mailbox.choose(|waiting| {
+    ///     let is_two = |letter: &volary::Letter| letter.message::<Add>().is_some_and(|add| add.0 == 2);
+    ///     waiting.iter().position(is_two).unwrap_or(0)
     /// });
+    /// assert_eq!(two(&sum).await, [3, 2]); // of `Add(1)` and `Add(2)`
+    /// # }) }
     /// ```
     pub fn choose(&self, choose: impl Fn(&[Letter]) -> usize + Send + Sync + 'static) {
         let _before = self.state().choose.replace(Arc::new(choose));
@@ -142,7 +204,16 @@ impl FakeMailbox {
     /// The next push panics.
     ///
     /// ```
-    /// volary_testkit::FakeMailbox::new().panic_on_push();
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/mail.rs"));
+    /// # fn main() {
+    /// # let kit = TestKit::new();
+    /// # kit.run(async {
+    /// # let mailbox = FakeMailbox::new();
+    /// # let sum = kit.system().spawn(Sum::default).mailbox(mailbox.kind()).await.unwrap();
+    /// mailbox.panic_on_push();
+    /// sum.tell(Add(1)).unwrap(); // is lost, as a dead letter
+    /// assert_eq!(sum.ask(Add(2)).await.unwrap(), 2);
+    /// # }) }
     /// ```
     pub fn panic_on_push(&self) {
         self.state().panic_on_push = true;
@@ -151,7 +222,15 @@ impl FakeMailbox {
     /// The next pop panics; its letter stays.
     ///
     /// ```
-    /// volary_testkit::FakeMailbox::new().panic_on_pop();
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/mail.rs"));
+    /// # fn main() {
+    /// # let kit = TestKit::new();
+    /// # kit.run(async {
+    /// # let mailbox = FakeMailbox::new();
+    /// # let sum = kit.system().spawn(Sum::default).mailbox(mailbox.kind()).await.unwrap();
+    /// mailbox.panic_on_pop();
+    /// assert_eq!(sum.ask(Add(1)).await.unwrap(), 1);
+    /// # }) }
     /// ```
     pub fn panic_on_pop(&self) {
         self.state().panic_on_pop = true;

@@ -17,9 +17,17 @@ use crate::sim::short;
 /// Says what a probe takes; made by [`MultiProbe::builder`].
 ///
 /// ```
-/// # #[derive(Debug, volary::Message)] struct Ping;
-/// let builder = volary_testkit::MultiProbe::builder().takes::<Ping>();
-/// # let _ = builder;
+/// # use volary::prelude::*;
+/// # use volary_testkit::{MultiProbe, Probe, TestKit};
+/// # #[derive(Debug, PartialEq, Message)] struct Ping(u32);
+/// # let kit = TestKit::new();
+/// # let system = kit.system();
+/// # kit.run(async {
+/// let mut probe = MultiProbe::builder().takes::<Ping>().start(system).await;
+/// probe.recipient::<Ping>().tell(Ping(1)).unwrap();
+/// probe.expect(Ping(1)).await;
+/// # assert_eq!(probe.path().to_string().matches("/user/").count(), 1);
+/// # });
 /// ```
 #[must_use = "`start` starts the probe"]
 pub struct ProbeBuilder<L> {
@@ -44,9 +52,17 @@ impl<L: MessageSet> ProbeBuilder<L> {
     /// It takes messages of this type, too.
     ///
     /// ```
-    /// # #[derive(Debug, volary::Message)] struct Ping;
-    /// let builder = volary_testkit::MultiProbe::builder().takes::<Ping>();
-    /// # let _ = builder;
+    /// # use volary::prelude::*;
+    /// # use volary_testkit::{MultiProbe, Probe, TestKit};
+    /// # #[derive(Debug, PartialEq, Message)] struct Ping(u32);
+    /// # let kit = TestKit::new();
+    /// # let system = kit.system();
+    /// # kit.run(async {
+    /// let mut probe = MultiProbe::builder().takes::<Ping>().start(system).await;
+    /// probe.recipient::<Ping>().tell(Ping(1)).unwrap();
+    /// probe.expect(Ping(1)).await;
+    /// # assert_eq!(probe.path().to_string().matches("/user/").count(), 1);
+    /// # });
     /// ```
     pub fn takes<M: Message + Debug>(mut self) -> ProbeBuilder<(M, L)> {
         self.shows.insert(TypeId::of::<M>(), show::<M>);
@@ -56,9 +72,17 @@ impl<L: MessageSet> ProbeBuilder<L> {
     /// It takes messages of this type, too, which cannot be shown: a failure names the type.
     ///
     /// ```
-    /// # #[derive(volary::Message)] struct Secret;
-    /// let builder = volary_testkit::MultiProbe::builder().takes_opaque::<Secret>();
-    /// # let _ = builder;
+    /// # use volary::prelude::*;
+    /// # use volary_testkit::{MultiProbe, TestKit};
+    /// #[derive(Message)]
+    /// struct Secret(u32);
+    /// # let kit = TestKit::new();
+    /// # let system = kit.system();
+    /// # kit.run(async {
+    /// let mut probe = MultiProbe::builder().takes_opaque::<Secret>().start(system).await;
+    /// probe.recipient().tell(Secret(7)).unwrap();
+    /// assert_eq!(probe.expect_any::<Secret>().await.0, 7);
+    /// # });
     /// ```
     pub fn takes_opaque<M: Message>(mut self) -> ProbeBuilder<(M, L)> {
         self.names.push((TypeId::of::<M>(), short(std::any::type_name::<M>())));
@@ -73,9 +97,15 @@ impl<L: MessageSet> ProbeBuilder<L> {
     /// It lives at `/user/NAME`.
     ///
     /// ```
-    /// # #[derive(Debug, volary::Message)] struct Ping;
-    /// let builder = volary_testkit::MultiProbe::builder().takes::<Ping>().named("bell");
-    /// # let _ = builder;
+    /// # use volary::prelude::*;
+    /// # use volary_testkit::{MultiProbe, Probe, TestKit};
+    /// # #[derive(Debug, PartialEq, Message)] struct Ping(u32);
+    /// # let kit = TestKit::new();
+    /// # let system = kit.system();
+    /// # kit.run(async {
+    /// let probe = MultiProbe::builder().takes::<Ping>().named("bell").start(system).await;
+    /// assert_eq!(probe.path().to_string(), "/user/bell");
+    /// # });
     /// ```
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
@@ -86,12 +116,15 @@ impl<L: MessageSet> ProbeBuilder<L> {
     ///
     /// ```
     /// # use volary::prelude::*;
-    /// # use volary_testkit::{MultiProbe, TestKit};
+    /// # use volary_testkit::{MultiProbe, Probe, TestKit};
     /// # #[derive(Debug, PartialEq, Message)] struct Ping(u32);
     /// # let kit = TestKit::new();
     /// # let system = kit.system();
     /// # kit.run(async {
-    /// let probe = MultiProbe::builder().takes::<Ping>().start(system).await;
+    /// let mut probe = MultiProbe::builder().takes::<Ping>().start(system).await;
+    /// probe.recipient::<Ping>().tell(Ping(1)).unwrap();
+    /// probe.expect(Ping(1)).await;
+    /// # assert_eq!(probe.path().to_string().matches("/user/").count(), 1);
     /// # });
     /// ```
     ///

@@ -46,9 +46,16 @@ impl MultiProbe<()> {
     /// Begins to say what it takes.
     ///
     /// ```
-    /// # #[derive(Debug, volary::Message)] struct Ping;
-    /// let builder = volary_testkit::MultiProbe::builder().takes::<Ping>();
-    /// # let _ = builder;
+    /// # use volary::prelude::*;
+    /// # use volary_testkit::{MultiProbe, Probe, TestKit};
+    /// # #[derive(Debug, PartialEq, Message)] struct Ping(u32);
+    /// # let kit = TestKit::new();
+    /// # let system = kit.system();
+    /// # kit.run(async {
+    /// let mut probe = MultiProbe::builder().takes::<Ping>().start(system).await;
+    /// probe.recipient::<Ping>().tell(Ping(1)).unwrap();
+    /// assert_eq!(probe.expect_any::<Ping>().await, Ping(1));
+    /// # });
     /// ```
     pub fn builder() -> ProbeBuilder<()> {
         ProbeBuilder::new()
@@ -61,13 +68,15 @@ impl<L: MessageSet> MultiProbe<L> {
     /// ```
     /// # use std::time::Duration;
     /// # use volary::prelude::*;
-    /// # use volary_testkit::{MultiProbe, TestKit};
+    /// # use volary_testkit::{MultiProbe, Probe, TestKit};
     /// # #[derive(Debug, PartialEq, Message)] struct Ping(u32);
     /// # let kit = TestKit::new();
     /// # let system = kit.system();
     /// # kit.run(async {
     /// let probe = MultiProbe::builder().takes::<Ping>().start(system).await;
-    /// let probe = probe.with_patience(Duration::from_secs(60));
+    /// let mut probe = probe.with_patience(Duration::from_secs(60));
+    /// system.scheduler().once(Duration::from_secs(50)).tell(probe.recipient::<Ping>(), Ping(1)).unwrap();
+    /// assert_eq!(probe.expect_any::<Ping>().await, Ping(1));
     /// # });
     /// ```
     ///
@@ -83,13 +92,15 @@ impl<L: MessageSet> MultiProbe<L> {
     ///
     /// ```
     /// # use volary::prelude::*;
-    /// # use volary_testkit::{MultiProbe, TestKit};
+    /// # use volary_testkit::{MultiProbe, Probe, TestKit};
     /// # #[derive(Debug, PartialEq, Message)] struct Ping(u32);
     /// # let kit = TestKit::new();
     /// # let system = kit.system();
     /// # kit.run(async {
-    /// # let probe = MultiProbe::builder().takes::<Ping>().start(system).await;
+    /// # let mut probe = MultiProbe::builder().takes::<Ping>().start(system).await;
     /// let to: Recipient<Ping> = probe.recipient();
+    /// to.tell(Ping(1)).unwrap();
+    /// assert_eq!(probe.expect_any::<Ping>().await, Ping(1));
     /// # });
     /// ```
     ///
@@ -113,16 +124,14 @@ impl<L: MessageSet> MultiProbe<L> {
     /// ```
     /// # use std::time::Duration;
     /// # use volary::prelude::*;
-    /// # use volary_testkit::{MultiProbe, TestKit};
+    /// # use volary_testkit::{MultiProbe, Probe, TestKit};
     /// # #[derive(Debug, PartialEq, Message)] struct Ping(u32);
-    /// # #[derive(Debug, PartialEq, Message)] struct Pong;
     /// # let kit = TestKit::new();
     /// # let system = kit.system();
     /// # kit.run(async {
-    /// # let mut probe = MultiProbe::builder().takes::<Ping>().takes::<Pong>().start(system).await;
-    /// # let to = probe.recipient::<Ping>();
-    /// to.tell(Ping(1)).unwrap();
-    /// probe.within(Duration::from_millis(50)).expect(Ping(1)).await;
+    /// # let mut probe = MultiProbe::builder().takes::<Ping>().start(system).await;
+    /// system.scheduler().once(Duration::from_secs(50)).tell(probe.recipient::<Ping>(), Ping(1)).unwrap();
+    /// assert_eq!(probe.within(Duration::from_secs(60)).expect_any::<Ping>().await, Ping(1));
     /// # });
     /// ```
     pub fn within(&mut self, patience: Duration) -> &mut Self {
@@ -134,16 +143,15 @@ impl<L: MessageSet> MultiProbe<L> {
     ///
     /// ```
     /// # use volary::prelude::*;
-    /// # use volary_testkit::{MultiProbe, TestKit};
+    /// # use volary_testkit::{MultiProbe, Probe, TestKit};
     /// # #[derive(Debug, PartialEq, Message)] struct Ping(u32);
-    /// # #[derive(Debug, PartialEq, Message)] struct Pong;
     /// # let kit = TestKit::new();
     /// # let system = kit.system();
     /// # kit.run(async {
-    /// # let mut probe = MultiProbe::builder().takes::<Ping>().takes::<Pong>().start(system).await;
-    /// # let to = probe.recipient::<Ping>();
-    /// to.tell(Ping(1)).unwrap();
+    /// # let mut probe = MultiProbe::builder().takes::<Ping>().start(system).await;
+    /// probe.recipient::<Ping>().tell(Ping(1)).unwrap();
     /// probe.expect(Ping(1)).await;
+    /// # probe.expect_none(std::time::Duration::from_secs(1)).await;
     /// # });
     /// ```
     ///
@@ -465,14 +473,14 @@ impl<L: MessageSet> MultiProbe<L> {
     ///
     /// ```
     /// # use volary::prelude::*;
-    /// # use volary_testkit::{MultiProbe, TestKit};
+    /// # use volary_testkit::{MultiProbe, Probe, TestKit};
     /// # #[derive(Debug, PartialEq, Message)] struct Ping(u32);
-    /// # #[derive(Debug, PartialEq, Message)] struct Pong;
     /// # let kit = TestKit::new();
     /// # let system = kit.system();
     /// # kit.run(async {
-    /// # let mut probe = MultiProbe::builder().takes::<Ping>().takes::<Pong>().start(system).await;
+    /// # let mut probe = MultiProbe::builder().takes::<Ping>().start(system).await;
     /// probe.actor_ref().tell(Ping(1)).unwrap();
+    /// assert_eq!(probe.expect_any::<Ping>().await, Ping(1));
     /// # });
     /// ```
     #[must_use]

@@ -41,12 +41,14 @@ impl<M: Message> Probe<M> {
     ///
     /// ```
     /// # use volary::prelude::*;
-    /// # use volary_testkit::{Probe, TestKit};
+    /// # use volary_testkit::{MultiProbe, Probe, TestKit};
     /// # #[derive(Debug, PartialEq, Message)] struct Ping(u32);
     /// # let kit = TestKit::new();
     /// # let system = kit.system();
     /// # kit.run(async {
     /// let mut probe = Probe::<Ping>::new(system).await;
+    /// probe.recipient().tell(Ping(1)).unwrap();
+    /// assert_eq!(probe.expect_any().await, Ping(1));
     /// # });
     /// ```
     ///
@@ -115,12 +117,14 @@ impl<M: Message> Probe<M> {
     /// ```
     /// # use std::time::Duration;
     /// # use volary::prelude::*;
-    /// # use volary_testkit::{Probe, TestKit};
+    /// # use volary_testkit::{MultiProbe, Probe, TestKit};
     /// # #[derive(Debug, PartialEq, Message)] struct Ping(u32);
     /// # let kit = TestKit::new();
     /// # let system = kit.system();
     /// # kit.run(async {
-    /// let probe = Probe::<Ping>::new(system).await.with_patience(Duration::from_secs(60));
+    /// let mut probe = Probe::<Ping>::new(system).await.with_patience(Duration::from_secs(60));
+    /// system.scheduler().once(Duration::from_secs(50)).tell(probe.recipient(), Ping(1)).unwrap();
+    /// assert_eq!(probe.expect_any().await, Ping(1));
     /// # });
     /// ```
     ///
@@ -137,13 +141,15 @@ impl<M: Message> Probe<M> {
     ///
     /// ```
     /// # use volary::prelude::*;
-    /// # use volary_testkit::{Probe, TestKit};
+    /// # use volary_testkit::{MultiProbe, Probe, TestKit};
     /// # #[derive(Debug, PartialEq, Message)] struct Ping(u32);
     /// # let kit = TestKit::new();
     /// # let system = kit.system();
     /// # kit.run(async {
-    /// # let probe = Probe::<Ping>::new(system).await;
+    /// # let mut probe = Probe::<Ping>::new(system).await;
     /// let to: Recipient<Ping> = probe.recipient();
+    /// to.tell(Ping(1)).unwrap();
+    /// assert_eq!(probe.expect_any().await, Ping(1));
     /// # });
     /// ```
     #[must_use]
@@ -156,15 +162,14 @@ impl<M: Message> Probe<M> {
     /// ```
     /// # use std::time::Duration;
     /// # use volary::prelude::*;
-    /// # use volary_testkit::{Probe, TestKit};
+    /// # use volary_testkit::{MultiProbe, Probe, TestKit};
     /// # #[derive(Debug, PartialEq, Message)] struct Ping(u32);
     /// # let kit = TestKit::new();
     /// # let system = kit.system();
     /// # kit.run(async {
     /// # let mut probe = Probe::<Ping>::new(system).await;
-    /// # let to = probe.recipient();
-    /// to.tell(Ping(1)).unwrap();
-    /// probe.within(Duration::from_millis(50)).expect(Ping(1)).await;
+    /// system.scheduler().once(Duration::from_secs(50)).tell(probe.recipient(), Ping(1)).unwrap();
+    /// assert_eq!(probe.within(Duration::from_secs(60)).expect_any().await, Ping(1));
     /// # });
     /// ```
     pub fn within(&mut self, patience: Duration) -> &mut Self {
@@ -500,13 +505,14 @@ impl<M: Message> Probe<M> {
     ///
     /// ```
     /// # use volary::prelude::*;
-    /// # use volary_testkit::{Probe, TestKit};
+    /// # use volary_testkit::{MultiProbe, Probe, TestKit};
     /// # #[derive(Debug, PartialEq, Message)] struct Ping(u32);
     /// # let kit = TestKit::new();
     /// # let system = kit.system();
     /// # kit.run(async {
     /// # let mut probe = Probe::<Ping>::new(system).await;
     /// probe.actor_ref().tell(Ping(1)).unwrap();
+    /// assert_eq!(probe.expect_any().await, Ping(1));
     /// # });
     /// ```
     #[must_use]

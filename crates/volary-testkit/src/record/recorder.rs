@@ -37,9 +37,14 @@ pub enum Keep {
 /// Records what comes into one actor.
 ///
 /// ```
-/// use volary_testkit::record::{Codecs, Keep, Recorder};
-/// # struct Lamp; impl volary::Actor for Lamp {}
-/// let recorder = Recorder::new(Codecs::<Lamp>::new()).turns(1_000).bytes(1 << 20).keep(Keep::Last);
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recorded.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let recorder = Recorder::new(codecs()).turns(1_000).bytes(1 << 20).keep(Keep::Last);
+/// let recording = recorder.start(&alice)?;
+/// # alice.ask(Deposit { cents: 5 }).await?;
+/// # assert_eq!(recording.turns(), 1);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug)]
 #[must_use = "`start` begins the recording"]
@@ -55,9 +60,16 @@ impl<A: Actor> Recorder<A> {
     /// within 16 MiB.
     ///
     /// ```
-    /// # use volary_testkit::record::{Codecs, Recorder};
-    /// # struct Lamp; impl volary::Actor for Lamp {}
-    /// let recorder = Recorder::new(Codecs::<Lamp>::new()); // everything redacted
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recorded.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let file = File::new();
+    /// let recording = Recorder::new(Codecs::<Account>::new()).start(&alice)?; // everything redacted
+    /// alice.ask(Deposit { cents: 5 }).await?;
+    /// recording.finish(&file)?;
+    /// let replayed = Replay::open(&file)?.run(codecs(), Account::default, async |_| ());
+    /// assert!(matches!(replayed, Err(ReplayError::Redacted { .. })));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn new(codecs: Codecs<A>) -> Self {
         Recorder {
@@ -71,9 +83,14 @@ impl<A: Actor> Recorder<A> {
     /// At most so many messages.
     ///
     /// ```
-    /// # use volary_testkit::record::{Codecs, Recorder};
-    /// # struct Lamp; impl volary::Actor for Lamp {}
-    /// let recorder = Recorder::new(Codecs::<Lamp>::new()).turns(500);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recorded.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let recording = Recorder::new(codecs()).turns(1).start(&alice)?;
+    /// alice.ask(Deposit { cents: 5 }).await?;
+    /// alice.ask(Deposit { cents: 6 }).await?;
+    /// assert_eq!(recording.turns(), 1);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn turns(mut self, most: usize) -> Self {
         self.turns = most;
@@ -83,9 +100,15 @@ impl<A: Actor> Recorder<A> {
     /// At most so many bytes of memory.
     ///
     /// ```
-    /// # use volary_testkit::record::{Codecs, Recorder};
-    /// # struct Lamp; impl volary::Actor for Lamp {}
-    /// let recorder = Recorder::new(Codecs::<Lamp>::new()).bytes(64 << 10);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recorded.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let recording = Recorder::new(codecs()).bytes(64 << 10).start(&alice)?;
+    /// for cents in 0..2_000 {
+    ///     alice.ask(Deposit { cents }).await?;
+    /// }
+    /// assert!(recording.dropped() > 0);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn bytes(mut self, most: usize) -> Self {
         self.bytes = most;
@@ -95,9 +118,17 @@ impl<A: Actor> Recorder<A> {
     /// Which messages are kept when there are more.
     ///
     /// ```
-    /// # use volary_testkit::record::{Codecs, Keep, Recorder};
-    /// # struct Lamp; impl volary::Actor for Lamp {}
-    /// let recorder = Recorder::new(Codecs::<Lamp>::new()).keep(Keep::Last);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recorded.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let file = File::new();
+    /// let recording = Recorder::new(codecs()).turns(1).keep(Keep::Last).start(&alice)?;
+    /// alice.ask(Deposit { cents: 5 }).await?;
+    /// alice.ask(Deposit { cents: 6 }).await?;
+    /// recording.finish(&file)?;
+    /// let replayed = Replay::open(&file)?.run(codecs(), Account::default, async |alice| alice.ask(Balance).await);
+    /// assert_eq!(replayed?.answer?, 6);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn keep(mut self, keep: Keep) -> Self {
         self.keep = keep;
@@ -107,14 +138,13 @@ impl<A: Actor> Recorder<A> {
     /// Begins to record, with the next message that the actor handles. It may be running, and busy.
     ///
     /// ```
-    /// # use volary::prelude::*;
-    /// # use volary_testkit::record::{Codecs, RecordError, Recorder};
-    /// # struct Lamp; impl Actor for Lamp {}
-    /// # fn f(lamp: &ActorRef<Lamp>) -> Result<(), Box<dyn std::error::Error>> {
-    /// let recording = Recorder::new(Codecs::new()).start(lamp)?;
-    /// // … later …
-    /// recording.finish("lamp.recording")?;
-    /// # Ok(()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recorded.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let recording = Recorder::new(codecs()).start(&alice)?;
+    /// alice.ask(Deposit { cents: 5 }).await?;
+    /// assert_eq!(recording.turns(), 1);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -203,14 +233,17 @@ impl std::error::Error for RecordError {}
 /// A recording under way. Dropping it ends the recording and writes nothing.
 ///
 /// ```
-/// use std::path::Path;
-/// use volary_testkit::record::Recording;
-///
-/// fn keep(recording: Recording, file: &Path) {
-///     if let Err(error) = recording.finish(file) {
-///         eprintln!("not written: {error}");
-///     }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recorded.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let recording: Recording = Recorder::new(codecs()).start(&alice)?;
+/// alice.ask(Deposit { cents: 5 }).await?;
+/// # let file = File::new();
+/// if let Err(error) = recording.finish(&file) {
+///     println!("not written: {error}");
 /// }
+/// # assert_eq!(Replay::open(&file)?.turns(), 1);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[must_use = "dropping it ends the recording"]
 pub struct Recording {
@@ -225,10 +258,16 @@ impl Recording {
     /// Writes what was recorded so far, and goes on. Blocks the calling thread for the file, and the actor hardly.
     ///
     /// ```
-    /// # use volary_testkit::record::{FileError, Recording};
-    /// # fn f(recording: &Recording) -> Result<(), FileError> {
-    /// recording.save("so-far.recording")
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recorded.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let file = File::new();
+    /// let recording = Recorder::new(codecs()).start(&alice)?;
+    /// alice.ask(Deposit { cents: 5 }).await?;
+    /// recording.save(&file)?;
+    /// alice.ask(Deposit { cents: 6 }).await?; // is recorded too
+    /// assert_eq!((Replay::open(&file)?.turns(), recording.turns()), (1, 2));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -243,10 +282,15 @@ impl Recording {
     /// Ends the recording and writes it. Blocks the calling thread for the file.
     ///
     /// ```
-    /// # use volary_testkit::record::{FileError, Recording};
-    /// # fn f(recording: Recording) -> Result<(), FileError> {
-    /// recording.finish("all.recording")
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recorded.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let file = File::new();
+    /// let recording = Recorder::new(codecs()).start(&alice)?;
+    /// alice.ask(Deposit { cents: 5 }).await?;
+    /// recording.finish(&file)?;
+    /// assert_eq!(Replay::open(&file)?.turns(), 1);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -262,7 +306,13 @@ impl Recording {
     /// How many messages are kept.
     ///
     /// ```
-    /// # fn f(recording: &volary_testkit::record::Recording) { println!("{} messages", recording.turns()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recorded.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let recording = Recorder::new(codecs()).start(&alice)?;
+    /// alice.ask(Deposit { cents: 5 }).await?;
+    /// assert_eq!(recording.turns(), 1);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn turns(&self) -> usize {
@@ -272,7 +322,14 @@ impl Recording {
     /// How many messages were seen and are not kept, for want of room.
     ///
     /// ```
-    /// # fn f(recording: &volary_testkit::record::Recording) { println!("{} are missing", recording.dropped()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recorded.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let recording = Recorder::new(codecs()).turns(1).start(&alice)?;
+    /// alice.ask(Deposit { cents: 5 }).await?;
+    /// alice.ask(Deposit { cents: 6 }).await?;
+    /// assert_eq!((recording.turns(), recording.dropped()), (1, 1));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn dropped(&self) -> u64 {

@@ -23,18 +23,17 @@ const FIRST_WAIT: Duration = Duration::from_millis(1);
 /// A recording that was read and waits to be replayed. Everything runs on the calling thread, so that a debugger can
 /// step through it; the clock, the calendar and the randomness of the actor's context are those of the recording.
 ///
-/// ```no_run
-/// # use volary::prelude::*;
-/// # use volary_testkit::record::{Codecs, Replay};
-/// # struct Account; impl Actor for Account {}
-/// # fn codecs() -> Codecs<Account> { Codecs::new() }
-/// # fn f() -> Result<(), Box<dyn std::error::Error>> {
-/// let replay = Replay::open("alice.recording")?;
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recorded.rs"));
+/// # fn main() -> Done {
+/// # let file = recorded()?;
+/// let replay = Replay::open(&file)?; // deposits of 5 and 6
 /// println!("{} messages to {}, {} are missing", replay.turns(), replay.path(), replay.dropped());
-/// let replayed = replay.run(codecs(), || Account, async |_| ())?;
+/// let replayed = replay.run(codecs(), Account::default, async |alice| alice.ask(Balance).await)?;
 /// for divergence in &replayed.divergences {
 ///     println!("{divergence}");
 /// }
+/// assert_eq!(replayed.answer?, 11);
 /// # Ok(()) }
 /// ```
 #[must_use = "`run` replays it"]
@@ -48,10 +47,14 @@ pub struct Replay {
 /// What a replay came to.
 ///
 /// ```
-/// # use volary_testkit::record::Replayed;
-/// fn is_faithful<R>(replayed: &Replayed<R>) -> bool {
-///     replayed.divergences.is_empty()
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recorded.rs"));
+/// # fn main() -> Done {
+/// # let file = recorded()?;
+/// # let replay = Replay::open(&file)?;
+/// let replayed: Replayed<()> = replay.run(codecs(), Account::default, async |_| ())?;
+/// assert_eq!(replayed.turns, 2);
+/// assert!(replayed.divergences.is_empty(), "it did the same again");
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -68,10 +71,16 @@ pub struct Replayed<R> {
 /// began in another state, or its code has changed.
 ///
 /// ```
-/// # use volary_testkit::record::Divergence;
-/// fn show(divergence: &Divergence) -> String {
-///     format!("look at message {}: {}", divergence.turn, divergence.what)
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recorded.rs"));
+/// # fn main() -> Done {
+/// # let file = recorded()?;
+/// # let replay = Replay::open(&file)?;
+/// let rich = || Account { cents: i64::MAX }; // where the deposits go too far
+/// let replayed = replay.run(codecs(), rich, async |_| ())?;
+/// let divergence: &Divergence = &replayed.divergences[0];
+/// println!("look at message {}: {}", divergence.turn, divergence.what);
+/// # assert!(divergence.message.ends_with("Deposit"), "{divergence}");
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -197,7 +206,11 @@ impl Replay {
     /// Where the recorded actor lived.
     ///
     /// ```
-    /// # fn f(replay: &volary_testkit::Replay) { println!("{}", replay.path()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recorded.rs"));
+    /// # fn main() -> Done {
+    /// # let file = recorded()?;
+    /// assert_eq!(Replay::open(&file)?.path(), "/user/alice");
+    /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn path(&self) -> &str {
@@ -207,7 +220,11 @@ impl Replay {
     /// How many messages there are.
     ///
     /// ```
-    /// # fn f(replay: &volary_testkit::Replay) { println!("{}", replay.turns()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recorded.rs"));
+    /// # fn main() -> Done {
+    /// # let file = recorded()?;
+    /// assert_eq!(Replay::open(&file)?.turns(), 2);
+    /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn turns(&self) -> usize {
@@ -218,7 +235,11 @@ impl Replay {
     /// the [last](super::Keep::Last).
     ///
     /// ```
-    /// # fn f(replay: &volary_testkit::Replay) -> bool { replay.dropped() == 0 }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recorded.rs"));
+    /// # fn main() -> Done {
+    /// # let file = recorded()?;
+    /// assert_eq!(Replay::open(&file)?.dropped(), 0);
+    /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn dropped(&self) -> u64 {
@@ -228,10 +249,14 @@ impl Replay {
     /// With what options the actor is started: those that it had, as far as they matter. Its mailbox need not be.
     ///
     /// ```
-    /// # use volary::{Directive, Props};
-    /// # fn f(replay: volary_testkit::Replay) {
-    /// let replay = replay.props(Props::new().on_fault(Directive::Resume));
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recorded.rs"));
+    /// # fn main() -> Done {
+    /// # let file = recorded()?;
+    /// let replay = Replay::open(&file)?.props(Props::new().on_fault(volary::Directive::Resume));
+    /// let rich = || Account { cents: i64::MAX - 5 }; // where the second deposit goes too far, and changes nothing
+    /// let replayed = replay.run(codecs(), rich, async |alice| alice.ask(Balance).await)?;
+    /// assert_eq!(replayed.answer?, i64::MAX);
+    /// # Ok(()) }
     /// ```
     pub fn props(mut self, props: Props) -> Self {
         self.props = props;
@@ -241,9 +266,18 @@ impl Replay {
     /// Calls this with the number and the type of each message before it is sent: a good place for a breakpoint.
     ///
     /// ```
-    /// # fn f(replay: volary_testkit::Replay) {
-    /// let replay = replay.before_each(|turn, message| println!("{turn}: {message}"));
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recorded.rs"));
+    /// # fn main() -> Done {
+    /// # let file = recorded()?;
+    /// # let seen = std::rc::Rc::new(std::cell::Cell::new(0));
+    /// # let counted = seen.clone();
+    /// let replay = Replay::open(&file)?.before_each(move |turn, message| {
+    ///     println!("{turn}: {message}");
+    ///     # counted.set(counted.get() + 1);
+    /// });
+    /// # replay.run(codecs(), Account::default, async |_| ())?;
+    /// # assert_eq!(seen.get(), 2);
+    /// # Ok(()) }
     /// ```
     pub fn before_each(mut self, look: impl FnMut(usize, &str) + 'static) -> Self {
         self.before_each = Box::new(look);
@@ -256,12 +290,12 @@ impl Replay {
     /// Not to be called inside of an async runtime's thread if handlers block on one.
     ///
     /// ```
-    /// # use volary::prelude::*;
-    /// # use volary_testkit::record::{Codecs, Replay, ReplayError};
-    /// # #[derive(Default)] struct Account { cents: i64 }
-    /// # #[actor] impl Account { fn balance(&mut self) -> i64 { self.cents } }
-    /// # fn f(replay: Replay, codecs: Codecs<Account>) -> Result<(), ReplayError> {
-    /// let replayed = replay.run(codecs, Account::default, async |account| account.ask(Balance).await)?;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recorded.rs"));
+    /// # fn main() -> Done {
+    /// # let file = recorded()?;
+    /// # let replay = Replay::open(&file)?;
+    /// let replayed = replay.run(codecs(), Account::default, async |alice| alice.ask(Balance).await)?;
+    /// assert_eq!(replayed.answer?, 11);
     /// # Ok(()) }
     /// ```
     ///

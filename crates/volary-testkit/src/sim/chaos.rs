@@ -65,8 +65,15 @@ impl Chaos {
     /// Nodes that crash, and start again later.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// let _ = volary_testkit::sim::Chaos::within(Duration::from_secs(5)).crashes(1..=3);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/packets.rs"));
+    /// # fn main() { Sim::new(3).run(|sim| async move {
+    /// # let boots = Arc::<AtomicU32>::default();
+    /// # let counted = boots.clone();
+    /// # sim.node("a").boot(move |_| { counted.fetch_add(1, SeqCst); async {} }).await;
+    /// sim.chaos(&Chaos::within(Duration::from_secs(5)).crashes(1..=1));
+    /// sim.sleep(Duration::from_secs(6)).await;
+    /// # assert_eq!(boots.load(SeqCst), 2); // it has crashed once, and was started again
+    /// # }); }
     /// ```
     pub fn crashes(mut self, count: RangeInclusive<u32>) -> Self {
         self.crashes = count;

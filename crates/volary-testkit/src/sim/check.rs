@@ -81,6 +81,7 @@ pub struct Check {
 /// # use volary_testkit::Sim;
 /// let summary = Sim::check(10, |_| async {});
 /// println!("{summary}");
+/// # assert_eq!(summary.seeds, 10);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -136,7 +137,9 @@ impl Check {
     /// A thousand seeds, three of four by chance and the others by priorities, one in fifty twice, on all cores.
     ///
     /// ```
-    /// let _ = volary_testkit::sim::Check::new();
+    /// # use volary_testkit::sim::{Check, Strategy};
+    /// let failed = Check::new().run(|sim| async move { assert!(sim.seed() < 5, "it runs more than five") });
+    /// assert_eq!(failed.unwrap_err().seed(), 5);
     /// ```
     pub fn new() -> Self {
         Check {
@@ -151,7 +154,9 @@ impl Check {
     /// How many seeds.
     ///
     /// ```
-    /// let _ = volary_testkit::sim::Check::new().seeds(10_000);
+    /// # use volary_testkit::sim::{Check, Strategy};
+    /// let summary = Check::new().seeds(10).run(|_| async {}).unwrap();
+    /// assert_eq!(summary.seeds, 10);
     /// ```
     pub fn seeds(mut self, seeds: u64) -> Self {
         self.seeds = seeds;
@@ -161,7 +166,9 @@ impl Check {
     /// The first of them; 0 unless said otherwise.
     ///
     /// ```
-    /// let _ = volary_testkit::sim::Check::new().from(1_000_000).seeds(10_000);
+    /// # use volary_testkit::sim::{Check, Strategy};
+    /// let failed = Check::new().from(1_000_000).seeds(10).run(|sim| async move { assert_ne!(sim.seed(), 1_000_005) });
+    /// assert_eq!(failed.unwrap_err().seed(), 1_000_005);
     /// ```
     pub fn from(mut self, first: u64) -> Self {
         self.first = first;
@@ -172,7 +179,8 @@ impl Check {
     ///
     /// ```
     /// # use volary_testkit::sim::{Check, Strategy};
-    /// let _ = Check::new().strategy(Strategy::Random);
+    /// let summary = Check::new().strategy(Strategy::Random).seeds(10).run(|_| async {}).unwrap();
+    /// assert_eq!(summary.seeds, 10);
     /// ```
     pub fn strategy(mut self, strategy: Strategy) -> Self {
         self.strategy = Some(strategy);
@@ -182,7 +190,9 @@ impl Check {
     /// Runs one in so many seeds twice and compares; 0 for none.
     ///
     /// ```
-    /// let _ = volary_testkit::sim::Check::new().twice_every(1);
+    /// # use volary_testkit::sim::{Check, Strategy};
+    /// let summary = Check::new().twice_every(1).seeds(10).run(|_| async {}).unwrap();
+    /// assert_eq!(summary.twice, 10);
     /// ```
     pub fn twice_every(mut self, seeds: u64) -> Self {
         self.twice_every = seeds;
@@ -192,7 +202,9 @@ impl Check {
     /// On how many threads; as many as there are cores unless said otherwise.
     ///
     /// ```
-    /// let _ = volary_testkit::sim::Check::new().threads(1);
+    /// # use volary_testkit::sim::{Check, Strategy};
+    /// let summary = Check::new().threads(1).seeds(10).run(|_| async {}).unwrap();
+    /// assert_eq!(summary.seeds, 10);
     /// ```
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);

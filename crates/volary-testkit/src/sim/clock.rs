@@ -36,8 +36,14 @@ impl Clock {
     /// Goes too fast by so many parts per million, or too slowly if they are negative.
     ///
     /// ```
-    /// let slow = volary_testkit::sim::Clock::true_time().drifting(-500);
-    /// # let _ = slow;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/packets.rs"));
+    /// # fn main() { Sim::new(3).run(|sim| async move {
+    /// # let (a, b) = (sim.node("a"), sim.node("b"));
+    /// a.set_clock(Clock::true_time().drifting(-500));
+    /// # let (one, other) = (a.now(), b.now());
+    /// sim.sleep(Duration::from_secs(1_000)).await;
+    /// assert!(a.now().since(one) < b.now().since(other));
+    /// # }); }
     /// ```
     pub fn drifting(mut self, parts_per_million: i64) -> Self {
         self.drift = parts_per_million.clamp(-500_000, 500_000);

@@ -7,10 +7,12 @@ impl Sim {
     /// Says what all links do that nothing else was said of.
     ///
     /// ```
-    /// # use volary_testkit::{Sim, sim::Link};
-    /// # Sim::new(3).run(|sim| async move {
-    /// sim.set_network(Link::default().loss(0.1));
-    /// # });
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/packets.rs"));
+    /// # fn main() { Sim::new(3).run(|sim| async move {
+    /// # let (a, b) = (sim.node("a"), sim.node("b"));
+    /// sim.set_network(Link::default().loss(1.0));
+    /// assert!(!reaches(&sim, &a, &b).await);
+    /// # }); }
     /// ```
     pub fn set_network(&self, link: Link) {
         self.world.inner().network.set_usual(link);
@@ -19,11 +21,13 @@ impl Sim {
     /// Says what the link from one node to another does.
     ///
     /// ```
-    /// # use volary_testkit::{Sim, sim::Link};
-    /// # Sim::new(3).run(|sim| async move {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/packets.rs"));
+    /// # fn main() { Sim::new(3).run(|sim| async move {
     /// # let (a, b) = (sim.node("a"), sim.node("b"));
-    /// sim.set_link(&a, &b, Link::default().loss(0.5));
-    /// # });
+    /// sim.set_link(&a, &b, Link::default().loss(1.0));
+    /// assert!(!reaches(&sim, &a, &b).await);
+    /// assert!(reaches(&sim, &b, &a).await);
+    /// # }); }
     /// ```
     pub fn set_link(&self, from: &Node, to: &Node, link: Link) {
         self.world.inner().network.set_link(from.number, to.number, link);
@@ -32,11 +36,13 @@ impl Sim {
     /// Nothing of `from` reaches `to` any more; what `to` sends still arrives.
     ///
     /// ```
-    /// # use volary_testkit::Sim;
-    /// # Sim::new(3).run(|sim| async move {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/packets.rs"));
+    /// # fn main() { Sim::new(3).run(|sim| async move {
     /// # let (a, b) = (sim.node("a"), sim.node("b"));
     /// sim.cut(&a, &b);
-    /// # });
+    /// assert!(!reaches(&sim, &a, &b).await);
+    /// assert!(reaches(&sim, &b, &a).await);
+    /// # }); }
     /// ```
     pub fn cut(&self, from: &Node, to: &Node) {
         chaos::set_cut(from, to, true);
@@ -45,11 +51,13 @@ impl Sim {
     /// Nodes of `side` and all others do not reach each other any more.
     ///
     /// ```
-    /// # use volary_testkit::Sim;
-    /// # Sim::new(3).run(|sim| async move {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/packets.rs"));
+    /// # fn main() { Sim::new(3).run(|sim| async move {
     /// # let (a, b) = (sim.node("a"), sim.node("b"));
     /// sim.partition(&[&a]);
-    /// # });
+    /// assert!(!reaches(&sim, &a, &b).await);
+    /// assert!(!reaches(&sim, &b, &a).await);
+    /// # }); }
     /// ```
     pub fn partition(&self, side: &[&Node]) {
         let inside = |node: &Node| side.iter().any(|one| one.number == node.number);
@@ -64,10 +72,13 @@ impl Sim {
     /// Mends all links that were cut.
     ///
     /// ```
-    /// # use volary_testkit::Sim;
-    /// # Sim::new(3).run(|sim| async move {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/packets.rs"));
+    /// # fn main() { Sim::new(3).run(|sim| async move {
+    /// # let (a, b) = (sim.node("a"), sim.node("b"));
+    /// sim.partition(&[&a]);
     /// sim.heal();
-    /// # });
+    /// assert!(reaches(&sim, &a, &b).await);
+    /// # }); }
     /// ```
     pub fn heal(&self) {
         {

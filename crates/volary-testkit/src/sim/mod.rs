@@ -267,9 +267,8 @@ impl Sim {
     ///
     /// ```
     /// # use volary_testkit::Sim;
-    /// # Sim::new(3).run(|sim| async move {
-    /// let dice = sim.random() % 6 + 1;
-    /// # });
+    /// let roll = || Sim::new(3).run(|sim| async move { sim.random() % 6 + 1 });
+    /// assert_eq!(roll(), roll(), "the seed decides");
     /// ```
     #[must_use]
     pub fn random(&self) -> u64 {
@@ -279,11 +278,12 @@ impl Sim {
     /// Waits, in virtual time.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_testkit::Sim;
-    /// # Sim::new(3).run(|sim| async move {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/packets.rs"));
+    /// # fn main() { Sim::new(3).run(|sim| async move {
+    /// let began = sim.node("a").now();
     /// sim.sleep(Duration::from_secs(86_400)).await; // a day, in no time
-    /// # });
+    /// assert!(sim.node("b").now().since(began) >= Duration::from_secs(86_400));
+    /// # }); }
     /// ```
     pub fn sleep(&self, time: Duration) -> impl Future<Output = ()> + Send + 'static {
         self.world.sleep(time)
@@ -292,10 +292,12 @@ impl Sim {
     /// Writes a line into the timeline.
     ///
     /// ```
-    /// # use volary_testkit::Sim;
-    /// # Sim::new(3).run(|sim| async move {
-    /// sim.note("the transfer begins");
-    /// # });
+    /// # use volary_testkit::sim::Check;
+    /// let failed = Check::new().seeds(1).run(|sim| async move {
+    ///     sim.note("the transfer begins");
+    ///     assert!(sim.random() == 0, "by chance");
+    /// });
+    /// assert!(failed.unwrap_err().timeline().contains("the transfer begins"));
     /// ```
     pub fn note(&self, what: impl fmt::Display) {
         self.world.note(None, format_args!("{what}"));
@@ -305,15 +307,18 @@ impl Sim {
     ///
     /// ```
     /// # use std::sync::{Arc, atomic::{AtomicI64, Ordering::SeqCst}};
-    /// # use volary_testkit::Sim;
-    /// # Sim::new(3).run(|sim| async move {
-    /// let balance = Arc::new(AtomicI64::new(0));
-    /// let looked_at = balance.clone();
-    /// sim.invariant("nobody is overdrawn", move || match looked_at.load(SeqCst) {
-    ///     0.. => Ok(()),
-    ///     balance => Err(format!("the balance is {balance}")),
+    /// # use volary_testkit::sim::Check;
+    /// let failed = Check::new().seeds(1).run(|sim| async move {
+    ///     let balance = Arc::new(AtomicI64::new(0));
+    ///     let looked_at = balance.clone();
+    ///     sim.invariant("nobody is overdrawn", move || match looked_at.load(SeqCst) {
+    ///         0.. => Ok(()),
+    ///         balance => Err(format!("the balance is {balance}")),
+    ///     });
+    ///     balance.store(-5, SeqCst);
+    ///     # sim.sleep(std::time::Duration::from_secs(1)).await;
     /// });
-    /// # });
+    /// assert!(failed.unwrap_err().why().contains("the balance is -5"));
     /// ```
     pub fn invariant(&self, name: impl Into<String>, holds: impl FnMut() -> Result<(), String> + Send + 'static) {
         self.world.add_invariant(When::EveryStep, name.into(), Box::new(holds));
@@ -382,13 +387,15 @@ impl Sim {
     /// and fewer of it.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_testkit::{Sim, sim::Chaos};
-    /// # Sim::new(3).run(|sim| async move {
-    /// # let _ = (sim.node("a"), sim.node("b"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/packets.rs"));
+    /// # fn main() { Sim::new(3).run(|sim| async move {
+    /// # let boots = Arc::<AtomicU32>::default();
+    /// # let counted = boots.clone();
+    /// # sim.node("a").boot(move |_| { counted.fetch_add(1, SeqCst); async {} }).await;
     /// sim.chaos(&Chaos::within(Duration::from_secs(10)).crashes(1..=2).partitions(0..=2));
     /// sim.sleep(Duration::from_secs(11)).await; // it is over
-    /// # });
+    /// # assert!(boots.load(SeqCst) >= 2);
+    /// # }); }
     /// ```
     pub fn chaos(&self, chaos: &Chaos) {
         let nodes = self.nodes();

@@ -10,15 +10,17 @@ use super::trace::NodeNumber;
 /// What a link between two nodes does to packets, in one direction.
 ///
 /// ```
-/// use std::time::Duration;
-/// use volary_testkit::sim::Link;
-///
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/packets.rs"));
+/// # fn main() { Sim::new(3).run(|sim| async move {
+/// # let (a, b) = (sim.node("a"), sim.node("b"));
 /// let bad = Link::default()
 ///     .latency(Duration::from_millis(1)..=Duration::from_millis(80))
 ///     .loss(0.05)
 ///     .duplication(0.01)
 ///     .reordering(0.1);
-/// # let _ = bad;
+/// sim.set_link(&a, &b, bad);
+/// assert!(arrive(&sim, &a, &b, 100).await < 100);
+/// # }); }
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
@@ -53,9 +55,13 @@ impl Link {
     /// How long a packet takes: most are near the lower end, a few near the upper.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_testkit::sim::Link;
-    /// let _ = Link::default().latency(Duration::ZERO..=Duration::from_millis(5));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/packets.rs"));
+    /// # fn main() { Sim::new(3).run(|sim| async move {
+    /// # let (a, b) = (sim.node("a"), sim.node("b"));
+    /// let slow = Duration::from_millis(50);
+    /// sim.set_link(&a, &b, Link::default().latency(slow..=slow));
+    /// assert!(!reaches(&sim, &a, &b).await, "not that soon");
+    /// # }); }
     /// ```
     pub fn latency(mut self, range: RangeInclusive<Duration>) -> Self {
         self.fastest = *range.start();
@@ -66,7 +72,12 @@ impl Link {
     /// The part of packets that never arrives.
     ///
     /// ```
-    /// let _ = volary_testkit::sim::Link::default().loss(0.01);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/packets.rs"));
+    /// # fn main() { Sim::new(3).run(|sim| async move {
+    /// # let (a, b) = (sim.node("a"), sim.node("b"));
+    /// sim.set_link(&a, &b, Link::default().loss(0.5));
+    /// assert!((1..100).contains(&arrive(&sim, &a, &b, 100).await));
+    /// # }); }
     /// ```
     pub fn loss(mut self, part: f64) -> Self {
         self.loss = part.clamp(0.0, 1.0);
@@ -76,7 +87,12 @@ impl Link {
     /// The part of packets that arrives twice.
     ///
     /// ```
-    /// let _ = volary_testkit::sim::Link::default().duplication(0.01);
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/packets.rs"));
+    /// # fn main() { Sim::new(3).run(|sim| async move {
+    /// # let (a, b) = (sim.node("a"), sim.node("b"));
+    /// sim.set_link(&a, &b, Link::default().duplication(1.0));
+    /// assert_eq!(arrive(&sim, &a, &b, 1).await, 2);
+    /// # }); }
     /// ```
     pub fn duplication(mut self, part: f64) -> Self {
         self.duplication = part.clamp(0.0, 1.0);
@@ -86,7 +102,10 @@ impl Link {
     /// The part of packets that may overtake others; the rest keep their order.
     ///
     /// ```
-    /// let _ = volary_testkit::sim::Link::default().reordering(0.2);
+    /// # use std::time::Duration;
+    /// # use volary_testkit::sim::Link;
+    /// let link = Link::default().reordering(0.5);
+    /// assert_ne!(link, Link::default());
     /// ```
     pub fn reordering(mut self, part: f64) -> Self {
         self.reordering = part.clamp(0.0, 1.0);
@@ -96,7 +115,10 @@ impl Link {
     /// A slow link: at most so many packets in a second; others queue up.
     ///
     /// ```
-    /// let _ = volary_testkit::sim::Link::default().packets_per_second(100);
+    /// # use std::time::Duration;
+    /// # use volary_testkit::sim::Link;
+    /// let link = Link::default().packets_per_second(100);
+    /// assert_ne!(link, Link::default());
     /// ```
     pub fn packets_per_second(mut self, packets: u32) -> Self {
         self.pace = Duration::from_secs(1) / packets.max(1);
@@ -106,7 +128,10 @@ impl Link {
     /// A slow link for byte streams: at most so many bytes in a second. Packets have their own rate.
     ///
     /// ```
-    /// let _ = volary_testkit::sim::Link::default().bytes_per_second(56_000);
+    /// # use std::time::Duration;
+    /// # use volary_testkit::sim::Link;
+    /// let link = Link::default().bytes_per_second(1_000);
+    /// assert_ne!(link, Link::default());
     /// ```
     pub fn bytes_per_second(mut self, bytes: u32) -> Self {
         self.pace_of_bytes = 1_000_000_000 / u64::from(bytes.max(1));

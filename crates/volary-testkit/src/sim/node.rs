@@ -58,10 +58,11 @@ impl Node {
     /// If the system does not start.
     ///
     /// ```
-    /// # use volary_testkit::Sim;
-    /// # Sim::new(1).run(|sim| async move {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/packets.rs"));
+    /// # fn main() { Sim::new(3).run(|sim| async move {
     /// let system = sim.node("a").start().await;
-    /// # });
+    /// assert_eq!(system.name(), "a");
+    /// # }); }
     /// ```
     pub async fn start(&self) -> ActorSystem {
         self.start_with(|builder| builder).await
@@ -73,11 +74,11 @@ impl Node {
     /// If the system does not start, or the node is down.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_testkit::Sim;
-    /// # Sim::new(1).run(|sim| async move {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/packets.rs"));
+    /// # fn main() { Sim::new(3).run(|sim| async move {
     /// let system = sim.node("a").start_with(|b| b.settings(|s| s.ask_timeout(Duration::from_secs(1)))).await;
-    /// # });
+    /// assert_eq!(system.settings().ask_timeout(), Duration::from_secs(1));
+    /// # }); }
     /// ```
     pub async fn start_with(&self, change: impl FnOnce(SystemBuilder) -> SystemBuilder) -> ActorSystem {
         assert!(self.is_up(), "{} is down; `restart` it first", self.name());
@@ -126,10 +127,16 @@ impl Node {
     /// Runs a future on this node; it is gone when the node crashes, and stands still while it is paused.
     ///
     /// ```
-    /// # use volary_testkit::Sim;
-    /// # Sim::new(1).run(|sim| async move {
-    /// sim.node("a").spawn(async { /* a client */ });
-    /// # });
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/packets.rs"));
+    /// # fn main() { Sim::new(3).run(|sim| async move {
+    /// # let (tell, told) = std::sync::mpsc::channel();
+    /// sim.node("a").spawn(async move {
+    ///     // a client
+    ///     # tell.send(()).unwrap();
+    /// });
+    /// sim.sleep(Duration::from_millis(1)).await;
+    /// # assert!(told.try_recv().is_ok());
+    /// # }); }
     /// ```
     pub fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
         if self.is_up() {
@@ -182,9 +189,8 @@ impl Node {
     ///
     /// ```
     /// # use volary_testkit::Sim;
-    /// # Sim::new(1).run(|sim| async move {
-    /// let dice = sim.node("a").random() % 6 + 1;
-    /// # });
+    /// let roll = || Sim::new(1).run(|sim| async move { sim.node("a").random() % 6 + 1 });
+    /// assert_eq!(roll(), roll(), "the seed decides");
     /// ```
     #[must_use]
     pub fn random(&self) -> u64 {
@@ -194,10 +200,12 @@ impl Node {
     /// Writes a line into the timeline, as something that happened here.
     ///
     /// ```
-    /// # use volary_testkit::Sim;
-    /// # Sim::new(1).run(|sim| async move {
-    /// sim.node("a").note("is the leader now");
-    /// # });
+    /// # use volary_testkit::sim::Check;
+    /// let failed = Check::new().seeds(1).run(|sim| async move {
+    ///     sim.node("a").note("is the leader now");
+    ///     assert!(sim.random() == 0, "by chance");
+    /// });
+    /// assert!(failed.unwrap_err().timeline().contains("is the leader now"));
     /// ```
     pub fn note(&self, what: impl fmt::Display) {
         self.world.note(Some(self.number), format_args!("{what}"));
@@ -208,13 +216,18 @@ impl Node {
     /// that brings a protocol of its own.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_testkit::Sim;
-    /// # Sim::new(1).run(|sim| async move {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/packets.rs"));
+    /// # fn main() { Sim::new(3).run(|sim| async move {
+    /// # let heard = Arc::<AtomicU32>::default();
+    /// # let counted = heard.clone();
     /// let (a, b) = (sim.node("a"), sim.node("b"));
-    /// a.send(&b, "ping", |a, b| b.send(&a, "pong", |_, a| a.note("heard of b")));
+    /// a.send(&b, "ping", move |a, b| b.send(&a, "pong", move |_, a| {
+    ///     a.note("heard of b");
+    ///     # counted.fetch_add(1, SeqCst);
+    /// }));
     /// sim.sleep(Duration::from_millis(10)).await;
-    /// # });
+    /// # assert_eq!(heard.load(SeqCst), 1);
+    /// # }); }
     /// ```
     pub fn send(&self, to: &Node, name: impl Into<String>, arrive: impl FnOnce(Node, Node) + Clone + Send + 'static) {
         let packet = Packet {
@@ -232,17 +245,23 @@ impl Node {
     /// Cancel safe: dropping it ends the waiting, not what the node does.
     ///
     /// ```
-    /// # use volary_testkit::Sim;
-    /// # Sim::new(1).run(|sim| async move {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/packets.rs"));
+    /// # fn main() { Sim::new(3).run(|sim| async move {
+    /// # let boots = Arc::<AtomicU32>::default();
+    /// # let counted = boots.clone();
     /// let node = sim.node("a");
-    /// node.boot(|node| async move {
-    ///     let system = node.start().await;
-    ///     // spawn what should run there
+    /// node.boot(move |node| {
+    ///     # counted.fetch_add(1, SeqCst);
+    ///     async move {
+    ///         let system = node.start().await;
+    ///         // spawn what should run there
+    ///     }
     /// })
     /// .await;
     /// node.crash();
     /// node.restart().await;
-    /// # });
+    /// # assert_eq!(boots.load(SeqCst), 2);
+    /// # }); }
     /// ```
     pub async fn boot<F>(&self, boot: impl Fn(Node) -> F + Send + Sync + 'static)
     where
@@ -320,12 +339,12 @@ impl Node {
     /// goes on, and packets to it wait.
     ///
     /// ```
-    /// # use volary_testkit::Sim;
-    /// # Sim::new(1).run(|sim| async move {
-    /// let node = sim.node("a");
-    /// node.pause();
-    /// node.resume();
-    /// # });
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/packets.rs"));
+    /// # fn main() { Sim::new(3).run(|sim| async move {
+    /// # let (a, b) = (sim.node("a"), sim.node("b"));
+    /// b.pause();
+    /// assert!(!reaches(&sim, &a, &b).await);
+    /// # }); }
     /// ```
     pub fn pause(&self) {
         self.set_paused(true, "stands still");
@@ -334,10 +353,13 @@ impl Node {
     /// Lets a paused machine go on.
     ///
     /// ```
-    /// # use volary_testkit::Sim;
-    /// # Sim::new(1).run(|sim| async move {
-    /// sim.node("a").resume();
-    /// # });
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/packets.rs"));
+    /// # fn main() { Sim::new(3).run(|sim| async move {
+    /// # let (a, b) = (sim.node("a"), sim.node("b"));
+    /// b.pause();
+    /// b.resume();
+    /// assert!(reaches(&sim, &a, &b).await);
+    /// # }); }
     /// ```
     pub fn resume(&self) {
         self.set_paused(false, "goes on");
@@ -361,10 +383,14 @@ impl Node {
     /// Changes how its clock goes.
     ///
     /// ```
-    /// # use volary_testkit::{Sim, sim::Clock};
-    /// # Sim::new(1).run(|sim| async move {
-    /// sim.node("a").set_clock(Clock::true_time().drifting(500));
-    /// # });
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/packets.rs"));
+    /// # fn main() { Sim::new(3).run(|sim| async move {
+    /// # let (a, b) = (sim.node("a"), sim.node("b"));
+    /// a.set_clock(Clock::true_time().drifting(500));
+    /// # let (one, other) = (a.now(), b.now());
+    /// sim.sleep(Duration::from_secs(1_000)).await;
+    /// assert!(a.now().since(one) > b.now().since(other));
+    /// # }); }
     /// ```
     pub fn set_clock(&self, clock: Clock) {
         let sleepers = {

@@ -126,7 +126,7 @@ impl Capabilities {
     ///
     /// ```
     /// # use volary_wire::native::{Capabilities, Capability};
-    /// fn may_cut(both: Capabilities) -> bool { both.contains(Capability::Chunks) }
+    /// assert!(Capabilities::all().contains(Capability::Chunks));
     /// ```
     #[must_use]
     pub const fn contains(self, one: Capability) -> bool {

@@ -102,11 +102,16 @@ impl Chunks {
     /// Writes the next piece; false when there is none.
     ///
     /// ```
-    /// # use volary_wire::native::{Chunks, Oversize};
-    /// fn write_all(mut chunks: Chunks, out: &mut bytes::BytesMut) -> Result<(), Oversize> {
-    ///     while chunks.write_next(out)? {}
-    ///     Ok(())
+    /// # use volary_wire::native::{Chunks, Frame, FrameWriter, Oversize};
+    /// # let mut frame = bytes::BytesMut::new();
+    /// # FrameWriter::new(&mut frame).frame(&Frame::Cancel { correlation: 1 })?;
+    /// let mut chunks = Chunks::new(7, frame.freeze(), 1); // of three bytes
+    /// let (mut out, mut pieces) = (bytes::BytesMut::new(), 0);
+    /// while chunks.write_next(&mut out)? {
+    ///     pieces += 1;
     /// }
+    /// assert_eq!(pieces, 3);
+    /// # Ok::<(), Oversize>(())
     /// ```
     ///
     /// # Errors
@@ -123,16 +128,20 @@ impl Chunks {
     /// not be copied.
     ///
     /// ```
-    /// # use volary_wire::native::{Chunks, Oversize};
-    /// # fn send(_: &[u8]) {}
-    /// fn send_all(mut chunks: Chunks) -> Result<(), Oversize> {
-    ///     let mut head = bytes::BytesMut::new();
-    ///     while let Some(payload) = chunks.write_next_head(&mut head)? {
-    ///         send(&head.split());
-    ///         send(&payload);
-    ///     }
-    ///     Ok(())
+    /// # use volary_wire::native::{Chunks, Frame, FrameWriter, Oversize};
+    /// # let mut sent = Vec::new();
+    /// # let mut send = |bytes: &[u8]| sent.extend_from_slice(bytes);
+    /// # let mut frame = bytes::BytesMut::new();
+    /// # FrameWriter::new(&mut frame).frame(&Frame::Cancel { correlation: 1 })?;
+    /// # let whole = frame[4..].to_vec();
+    /// let mut chunks = Chunks::new(7, frame.freeze(), 1_024);
+    /// let mut head = bytes::BytesMut::new();
+    /// while let Some(payload) = chunks.write_next_head(&mut head)? {
+    ///     send(&head.split());
+    ///     send(&payload);
     /// }
+    /// # assert!(sent.ends_with(&whole));
+    /// # Ok::<(), Oversize>(())
     /// ```
     ///
     /// # Errors
@@ -151,8 +160,14 @@ impl Chunks {
     /// Whether there is no more.
     ///
     /// ```
-    /// # use volary_wire::native::Chunks;
-    /// fn is_sent(chunks: &Chunks) -> bool { chunks.is_empty() }
+    /// # use volary_wire::native::{Chunks, Frame, FrameWriter, Oversize};
+    /// # let mut frame = bytes::BytesMut::new();
+    /// # FrameWriter::new(&mut frame).frame(&Frame::Cancel { correlation: 1 })?;
+    /// let mut chunks = Chunks::new(7, frame.freeze(), 1_024);
+    /// assert!(!chunks.is_empty());
+    /// chunks.write_next(&mut bytes::BytesMut::new())?;
+    /// assert!(chunks.is_empty());
+    /// # Ok::<(), Oversize>(())
     /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -19,9 +19,8 @@ use crate::wire::Wire;
 /// [`Registry::entry`](crate::Registry::entry).
 ///
 /// ```
-/// use bytes::BytesMut;
-/// use volary_core::Message;
-/// use volary_wire::{Registry, SendEncodeError};
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// use volary_wire::SendEncodeError;
 ///
 /// // Nothing is known of `M` but that it is a message.
 /// fn encoded<M: Message>(registry: &Registry, message: &M) -> Result<BytesMut, SendEncodeError> {
@@ -29,6 +28,9 @@ use crate::wire::Wire;
 ///     registry.entry::<M>()?.encode(message, &mut out)?;
 ///     Ok(out)
 /// }
+/// # fn main() -> Done {
+/// assert_eq!(encoded(&registry()?, &Deposit { cents: 5 })?, deposit(5));
+/// # Ok(()) }
 /// ```
 pub struct MessageEntry {
     name: Cow<'static, str>,
@@ -94,10 +96,11 @@ impl MessageEntry {
     /// What frames call it.
     ///
     /// ```
-    /// # use volary_wire::{Registry, SendEncodeError, Wire};
-    /// fn is_named<M: Wire>(registry: &Registry) -> Result<bool, SendEncodeError> {
-    ///     Ok(registry.entry::<M>()?.name() == M::NAME)
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # fn main() -> Done {
+    /// # let registry = registry()?;
+    /// assert_eq!(registry.entry::<Deposit>()?.name(), "bank.v1.Deposit");
+    /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn name(&self) -> &str {
@@ -107,11 +110,11 @@ impl MessageEntry {
     /// How it is written.
     ///
     /// ```
-    /// # use volary_core::Message;
-    /// # use volary_wire::{CodecId, Registry, SendEncodeError};
-    /// fn is_json<M: Message>(registry: &Registry) -> Result<bool, SendEncodeError> {
-    ///     Ok(registry.entry::<M>()?.codec() == CodecId::JSON)
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # fn main() -> Done {
+    /// # let registry = registry()?;
+    /// assert_eq!(registry.entry::<Deposit>()?.codec(), CodecId::PROTO);
+    /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn codec(&self) -> CodecId {
@@ -121,11 +124,27 @@ impl MessageEntry {
     /// Ends an ask with such a message by what came back from `node`.
     ///
     /// ```
-    /// # use volary_core::foreign::PendingReply;
-    /// # use volary_wire::{MessageEntry, native::Outcome};
-    /// fn stopped(entry: &MessageEntry, reply: PendingReply) {
-    ///     entry.answer(reply, Outcome::stopped("it has ended"), "10.0.0.7:4242");
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # use std::sync::Arc;
+    /// # use volary_core::foreign::{self, Errand, Outlet, Parcel, Undeliverable};
+    /// # use volary_wire::native::Outcome;
+    /// struct Ended(Registry);
+    /// impl Outlet for Ended {
+    ///     fn send(&self, parcel: &mut Parcel<'_>) -> Result<(), Undeliverable> {
+    ///         let entry = self.0.entry_of(parcel.message_type()).ok_or(Undeliverable::Unsendable)?;
+    ///         let reply: foreign::PendingReply = parcel.take_reply().ok_or(Undeliverable::Gone)?;
+    ///         entry.answer(reply, Outcome::stopped("it has ended"), "10.0.0.7:4242");
+    ///         Ok(())
+    ///     }
+    ///     fn run(&self, _: Errand) {}
     /// }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let address = "volary://bank@10.0.0.7:4242/user/bob".parse()?;
+    /// let bob = system.stand_in(address, Arc::new(Ended(registry()?))).expect("the system runs");
+    /// let answer = bob.actor_ref::<Account>().ask(Deposit { cents: 5 }).await;
+    /// assert!(matches!(answer, Err(volary_core::AskError::Stopped)));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn answer(&self, reply: foreign::PendingReply, outcome: Outcome, node: &str) {
         (self.answer)(self, reply, outcome, node);
@@ -162,12 +181,13 @@ impl MessageEntry {
     /// Appends a message of this entry's type. Whatever fails leaves `out` as it was.
     ///
     /// ```
-    /// # use bytes::BytesMut;
-    /// # use volary_core::Message;
-    /// # use volary_wire::{Registry, SendEncodeError};
-    /// fn append<M: Message>(registry: &Registry, message: &M, out: &mut BytesMut) -> Result<(), SendEncodeError> {
-    ///     registry.entry::<M>()?.encode(message, out)
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # fn main() -> Done {
+    /// # let registry = registry()?;
+    /// let mut out = BytesMut::new();
+    /// registry.entry::<Deposit>()?.encode(&Deposit { cents: 5 }, &mut out)?;
+    /// assert_eq!(out, deposit(5));
+    /// # Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -209,16 +229,17 @@ impl MessageEntry {
     /// Reads the answer to a message of type `M`, which must be this entry's.
     ///
     /// ```
-    /// # use volary_core::Message;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
     /// use volary_wire::native::Outcome;
-    /// use volary_wire::{DecodeError, MessageEntry, Reply};
-    ///
-    /// fn answer<M: Message>(entry: &MessageEntry, outcome: Outcome) -> Result<Option<M::Reply>, DecodeError> {
-    ///     match entry.decode_reply::<M>(outcome)? {
-    ///         Reply::Ok(reply) => Ok(Some(reply)),
-    ///         Reply::Rejected(_) | Reply::Ended(_) => Ok(None),
-    ///     }
+    /// # fn main() -> Done {
+    /// # let registry = registry()?;
+    /// # let payload = answer(7);
+    /// let entry = registry.entry::<Deposit>()?;
+    /// match entry.decode_reply::<Deposit>(Outcome::Ok { codec: CodecId::PROTO, payload })? {
+    ///     Reply::Ok(cents) => assert_eq!(cents, 7),
+    ///     Reply::Rejected(_) | Reply::Ended(_) => panic!("no answer"),
     /// }
+    /// # Ok(()) }
     /// ```
     ///
     /// # Errors

@@ -91,12 +91,12 @@ impl Registry {
     /// Registers a message that this node sends.
     ///
     /// ```
-    /// # use volary_wire::{RegisterError, Registry, Wire};
-    /// fn known<M: Wire>() -> Result<Registry, RegisterError> {
-    ///     let mut registry = Registry::new();
-    ///     registry.message::<M>()?;
-    ///     Ok(registry)
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # fn main() -> Done {
+    /// let mut registry = Registry::new();
+    /// registry.message::<Deposit>()?;
+    /// assert_eq!(registry.entry::<Deposit>()?.name(), "bank.v1.Deposit");
+    /// # Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -110,12 +110,12 @@ impl Registry {
     /// called before the kinds that list it.
     ///
     /// ```
-    /// # use volary_wire::{RegisterError, Registry, Wire};
-    /// fn known<M: Wire>() -> Result<Registry, RegisterError> {
-    ///     let mut registry = Registry::new();
-    ///     registry.message_as::<M>("bank.v1.Batch")?;
-    ///     Ok(registry)
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # fn main() -> Done {
+    /// let mut registry = Registry::new();
+    /// registry.message_as::<Deposit>("bank.v2.Deposit")?;
+    /// assert_eq!(registry.entry::<Deposit>()?.name(), "bank.v2.Deposit");
+    /// # Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -128,12 +128,13 @@ impl Registry {
     /// Registers a kind of actor and all messages that it lists.
     ///
     /// ```
-    /// # use volary_wire::{RegisterError, Registry, RemoteActor};
-    /// fn known<A: RemoteActor>() -> Result<Registry, RegisterError> {
-    ///     let mut registry = Registry::new();
-    ///     registry.kind::<A>()?;
-    ///     Ok(registry)
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # fn main() -> Done {
+    /// let mut registry = Registry::new();
+    /// registry.kind::<Account>()?;
+    /// assert!(registry.find_kind("bank.v1.Account").is_some());
+    /// assert!(registry.entry::<Deposit>().is_ok(), "which it lists");
+    /// # Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -145,12 +146,12 @@ impl Registry {
     /// Registers a kind under another name than it says, as for one of several instances of a generic actor.
     ///
     /// ```
-    /// # use volary_wire::{RegisterError, Registry, RemoteActor};
-    /// fn known<A: RemoteActor>() -> Result<Registry, RegisterError> {
-    ///     let mut registry = Registry::new();
-    ///     registry.kind_as::<A>("bank.v1.Vault")?;
-    ///     Ok(registry)
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # fn main() -> Done {
+    /// let mut registry = Registry::new();
+    /// registry.kind_as::<Account>("bank.v1.Vault")?;
+    /// assert!(registry.find_kind("bank.v1.Vault").is_some());
+    /// # Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -233,12 +234,14 @@ impl Registry {
     /// kind lists. If the message may hold references, call it in a [`Resolving::scope`](volary_core::Resolving::scope).
     ///
     /// ```
-    /// # use bytes::Bytes;
-    /// # use volary_core::AnyRef;
-    /// # use volary_wire::{CodecId, DeliverError, Registry};
-    /// fn bridge(registry: &Registry, to: &AnyRef, json: &str) -> Result<(), DeliverError> {
-    ///     registry.tell(to, "bank.v1.Deposit", CodecId::JSON, Bytes::copy_from_slice(json.as_bytes()))
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let registry = registry()?;
+    /// let to = AnyRef::from(&alice);
+    /// registry.tell(&to, "bank.v1.Deposit", CodecId::PROTO, deposit(5))?;
+    /// assert_eq!(alice.ask(Deposit { cents: 0 }).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -254,12 +257,17 @@ impl Registry {
     /// as bytes. `timeout` is how long it is waited for; without one, as long as the system says.
     ///
     /// ```
-    /// # use bytes::Bytes;
-    /// # use volary_core::AnyRef;
-    /// # use volary_wire::{CodecId, DeliverError, PendingReply, Registry};
-    /// fn ask(registry: &Registry, to: &AnyRef, json: Bytes) -> Result<Box<dyn PendingReply>, DeliverError> {
-    ///     registry.ask(to, "bank.v1.Deposit", CodecId::JSON, json, None)
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let registry = registry()?;
+    /// let to = AnyRef::from(&alice);
+    /// let mut pending = registry.ask(&to, "bank.v1.Deposit", CodecId::PROTO, deposit(5), None)?;
+    /// std::future::poll_fn(|context| pending.poll_reply(context)).await;
+    /// let mut out = BytesMut::new();
+    /// pending.write(&mut out);
+    /// assert_eq!(out, answer(5));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -416,12 +424,23 @@ impl fmt::Debug for Registry {
 /// What other nodes may send to actors of type `A`: filled in by [`RemoteActor::remote_messages`].
 ///
 /// ```
-/// use volary_core::Respond;
-/// use volary_wire::{KindTable, RemoteActor, Wire};
-///
-/// fn both<A: RemoteActor + Respond<M> + Respond<N>, M: Wire, N: Wire>(table: &mut KindTable<A>) {
-///     table.add::<M>().add::<N>();
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # struct Vault;
+/// # impl Actor for Vault {}
+/// # impl SyncHandler<Deposit> for Vault {
+/// #     fn handle(&mut self, deposit: Deposit, _: &mut Context<Self>) -> Result<i64, Failure> { Ok(deposit.cents) }
+/// # }
+/// impl RemoteActor for Vault {
+///     const KIND: &'static str = "bank.v1.Vault";
+///     fn remote_messages(table: &mut KindTable<Self>) {
+///         table.add::<Deposit>();
+///     }
 /// }
+/// # fn main() -> Done {
+/// let mut registry = Registry::new();
+/// registry.kind::<Vault>()?;
+/// assert!(registry.route(std::any::TypeId::of::<Vault>(), "bank.v1.Deposit").is_ok());
+/// # Ok(()) }
 /// ```
 pub struct KindTable<'a, A> {
     registry: &'a mut Registry,
@@ -434,11 +453,23 @@ impl<A: RemoteActor> KindTable<'_, A> {
     /// Opens one message to other nodes. A name that is taken is reported by [`Registry::kind`].
     ///
     /// ```
-    /// # use volary_core::Respond;
-    /// # use volary_wire::{KindTable, RemoteActor, Wire};
-    /// fn open<A: RemoteActor + Respond<M>, M: Wire>(table: &mut KindTable<A>) {
-    ///     table.add::<M>();
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # struct Vault;
+    /// # impl Actor for Vault {}
+    /// # impl SyncHandler<Deposit> for Vault {
+    /// #     fn handle(&mut self, deposit: Deposit, _: &mut Context<Self>) -> Result<i64, Failure> { Ok(deposit.cents) }
+    /// # }
+    /// impl RemoteActor for Vault {
+    ///     const KIND: &'static str = "bank.v1.Vault";
+    ///     fn remote_messages(table: &mut KindTable<Self>) {
+    ///         table.add::<Deposit>();
+    ///     }
     /// }
+    /// # fn main() -> Done {
+    /// let mut registry = Registry::new();
+    /// registry.kind::<Vault>()?;
+    /// assert!(registry.route(std::any::TypeId::of::<Vault>(), "bank.v1.Deposit").is_ok());
+    /// # Ok(()) }
     /// ```
     pub fn add<M: Wire>(&mut self) -> &mut Self
     where

@@ -22,12 +22,15 @@ use crate::wire::{RemoteActor, Wire, WireRejection};
 /// beside an interned name.
 ///
 /// ```
-/// use volary_core::AnyRef;
-/// use volary_wire::{CodecId, DeliverError, Registry};
-///
-/// fn deliver(registry: &Registry, to: &AnyRef, name: &str, payload: bytes::Bytes) -> Result<(), DeliverError> {
-///     registry.route(to.actor_type(), name)?.tell(to, CodecId::PROTO, payload)
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// # let registry = registry()?;
+/// let to = AnyRef::from(&alice);
+/// let route: Route = registry.route(to.actor_type(), "bank.v1.Deposit")?;
+/// route.tell(&to, CodecId::PROTO, deposit(5))?;
+/// assert_eq!(alice.ask(Deposit { cents: 0 }).await?, 5);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Clone, Copy)]
 pub struct Route(&'static RouteTable);
@@ -58,12 +61,16 @@ impl Route {
     /// Tells.
     ///
     /// ```
-    /// # use bytes::Bytes;
-    /// # use volary_core::AnyRef;
-    /// # use volary_wire::{CodecId, DeliverError, Route};
-    /// fn deliver(route: Route, to: &AnyRef, payload: Bytes) -> Result<(), DeliverError> {
-    ///     route.tell(to, CodecId::PROTO, payload)
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let registry = registry()?;
+    /// let to = AnyRef::from(&alice);
+    /// let route: Route = registry.route(to.actor_type(), "bank.v1.Deposit")?;
+    /// assert!(route.tell(&to, CodecId::JSON, deposit(5)).is_err(), "deposits are written otherwise");
+    /// route.tell(&to, CodecId::PROTO, deposit(5))?;
+    /// assert_eq!(alice.ask(Deposit { cents: 0 }).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -80,13 +87,19 @@ impl Route {
     /// `timeout` is what is left of the sender's deadline; without one the system's own is taken.
     ///
     /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
     /// # use std::time::Duration;
-    /// # use bytes::Bytes;
-    /// # use volary_core::AnyRef;
-    /// # use volary_wire::{CodecId, DeliverError, PendingReply, Route};
-    /// fn begin(route: Route, to: &AnyRef, payload: Bytes) -> Result<Box<dyn PendingReply>, DeliverError> {
-    ///     route.ask(to, CodecId::PROTO, payload, Some(Duration::from_secs(1)))
-    /// }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let registry = registry()?;
+    /// let to = AnyRef::from(&alice);
+    /// let route: Route = registry.route(to.actor_type(), "bank.v1.Deposit")?;
+    /// let mut pending = route.ask(&to, CodecId::PROTO, deposit(5), Some(Duration::from_secs(1)))?;
+    /// std::future::poll_fn(|context| pending.poll_reply(context)).await;
+    /// let mut out = BytesMut::new();
+    /// pending.write(&mut out);
+    /// assert_eq!(out, answer(5));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -127,15 +140,21 @@ impl fmt::Debug for Route {
 /// The message is in its mailbox. Whoever has it decides who runs the actor, then waits for the answer, then writes it:
 ///
 /// ```
-/// use bytes::BytesMut;
-/// use volary_wire::{Answered, PendingReply};
-///
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
 /// async fn encoded(mut pending: Box<dyn PendingReply>) -> (Answered, BytesMut) {
 ///     pending.start_elsewhere();
 ///     std::future::poll_fn(|context| pending.poll_reply(context)).await;
 ///     let mut out = BytesMut::new();
 ///     (pending.write(&mut out), out)
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// # let registry = registry()?;
+/// let to = AnyRef::from(&alice);
+/// let route: Route = registry.route(to.actor_type(), "bank.v1.Deposit")?;
+/// let pending = route.ask(&to, CodecId::PROTO, deposit(5), None)?;
+/// assert_eq!(encoded(pending).await.1, answer(5));
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub trait PendingReply: Send {
     /// Says when it came: its time counts from then.

@@ -10,15 +10,18 @@ use crate::breaker::{CallError, Open};
 /// Why the future of a [pipe](crate::Context::pipe) brought nothing.
 ///
 /// ```
-/// # use volary_core::PipeError;
-/// # fn show(error: PipeError<std::io::Error>) {
-/// match error {
-///     PipeError::Failed(error) => println!("it said {error}"),
-///     PipeError::Timeout { after } => println!("nothing within {after:?}"),
-///     PipeError::Refused(open) => println!("not even tried: {open}"),
-///     other => println!("{other}"),
+/// use std::io::{Error, ErrorKind};
+/// use volary_core::PipeError;
+///
+/// fn show(error: PipeError<Error>) -> String {
+///     match error {
+///         PipeError::Failed(error) => format!("it said {error}"),
+///         PipeError::Timeout { after } => format!("nothing within {after:?}"),
+///         PipeError::Refused(open) => format!("not even tried: {open}"),
+///         other => other.to_string(),
+///     }
 /// }
-/// # }
+/// assert_eq!(show(PipeError::Failed(ErrorKind::NotFound.into())), "it said entity not found");
 /// ```
 #[derive(Debug, Clone, Error)]
 #[non_exhaustive]

@@ -16,10 +16,14 @@ use crate::tree::Path;
 /// deadline and baggage.
 ///
 /// ```
-/// # use volary_core::{Message, Recipient, foreign::Arrival};
-/// fn deliver<M: Message>(arrival: Arrival<'_>, to: &Recipient<M>, message: M) {
-///     arrival.deliver(|| to.tell(message).is_ok());
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let arrival = Arrival::new(&system).time_left(Duration::from_secs(2));
+/// arrival.deliver(|| alice.tell(Deposit(5)))?;
+/// assert_eq!(alice.ask(Balance).await?, 5);
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Debug)]
 #[must_use]
@@ -35,8 +39,16 @@ impl<'a> Arrival<'a> {
     /// From outside of any actor, with nothing.
     ///
     /// ```
-    /// # use volary_core::{ActorSystem, foreign::Arrival};
-    /// fn bare(system: &ActorSystem) -> Arrival<'_> { Arrival::new(system) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # arrive(&alice,
+    /// Arrival::new(&system)
+    /// # , |ctx| {
+    /// # assert!(ctx.sender().is_none());
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[inline]
     pub fn new(system: &'a ActorSystem) -> Self {
@@ -52,8 +64,16 @@ impl<'a> Arrival<'a> {
     /// Says who sent it, if an actor did: the id of its stand-in.
     ///
     /// ```
-    /// # use volary_core::{ActorSystem, foreign::{Arrival, StandIn}};
-    /// fn from<'a>(system: &'a ActorSystem, sender: &StandIn) -> Arrival<'a> { Arrival::new(system).from(Some(sender.id())) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let bob: StandIn = bob(&system, |_| Ok(()))?;
+    /// let arrival = Arrival::new(&system).from(Some(bob.id()));
+    /// # arrive(&alice, arrival, move |ctx| {
+    /// assert_eq!(ctx.sender(), Some(bob.id())); // in the handler
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[inline]
     pub fn from(mut self, sender: Option<ActorId>) -> Self {
@@ -64,9 +84,18 @@ impl<'a> Arrival<'a> {
     /// Says after which time its answer is of no use.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::{ActorSystem, foreign::Arrival};
-    /// fn hasty(system: &ActorSystem) -> Arrival<'_> { Arrival::new(system).time_left(Duration::from_millis(5)) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let told = system.events().subscribe::<Option<Duration>>();
+    /// # let body = Inside(Box::new(|ctx| Ok(ctx.system().events().publish(ctx.time_left()))));
+    /// # let bob = bob(&system, |_| Ok(()))?;
+    /// let arrival = Arrival::new(&system).from(Some(bob.id())).time_left(Duration::from_secs(2));
+    /// # assert!(arrival.deliver(|| alice.tell(body).is_ok()));
+    /// # let left = told.next().await?;
+    /// assert!(left.is_some_and(|left| left <= Duration::from_secs(2))); // in the handler
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[inline]
     pub fn time_left(mut self, time: Duration) -> Self {
@@ -77,8 +106,16 @@ impl<'a> Arrival<'a> {
     /// Says what travelled along.
     ///
     /// ```
-    /// # use volary_core::{ActorSystem, Baggage, foreign::Arrival};
-    /// fn with<'a>(system: &'a ActorSystem, baggage: &'a Baggage) -> Arrival<'a> { Arrival::new(system).baggage(baggage) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let baggage = Baggage::new().with_header("user", "ada")?;
+    /// let arrival = Arrival::new(&system).baggage(&baggage);
+    /// # arrive(&alice, arrival, move |_| {
+    /// assert_eq!(Baggage::current().header("user"), Some(&b"ada"[..])); // in the handler
+    /// # Ok(()) }).await?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[inline]
     pub fn baggage(mut self, baggage: &'a Baggage) -> Self {
@@ -89,8 +126,17 @@ impl<'a> Arrival<'a> {
     /// Says who hears when the message has left its mailbox, handled or not.
     ///
     /// ```
-    /// # use volary_core::{ActorSystem, foreign::{Arrival, Receipt}};
-    /// fn signed(system: &ActorSystem, receipt: Receipt) -> Arrival<'_> { Arrival::new(system).receipt(receipt) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/office.rs"));
+    /// # use volary_core::foreign::Arrival;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let office = Arc::new(Office::default()); // adds up the tickets it hears of
+    /// let arrival = Arrival::new(&system).receipt(Receipt::new(office.clone(), 42));
+    /// arrival.deliver(|| alice.tell(Deposit(5)))?;
+    /// alice.ask(Balance).await?;
+    /// assert_eq!(office.0.load(SeqCst), 42);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[inline]
     pub fn receipt(mut self, receipt: Receipt) -> Self {
@@ -101,8 +147,13 @@ impl<'a> Arrival<'a> {
     /// Calls `send`, which tells or asks somebody; one message at most gets the receipt.
     ///
     /// ```
-    /// # use volary_core::foreign::Arrival;
-    /// # fn f(arrival: Arrival<'_>) { arrival.deliver(|| ()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// Arrival::new(&system).deliver(|| alice.tell(Deposit(5)))?;
+    /// assert_eq!(alice.ask(Balance).await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[inline]
     pub fn deliver<R>(self, send: impl FnOnce() -> R) -> R {
@@ -116,14 +167,17 @@ impl<'a> Arrival<'a> {
     /// dozens at a time, and at its end at the latest. Until then it must not wait for any of them.
     ///
     /// ```
-    /// # use volary_core::{ActorSystem, Message, Recipient, foreign::Arrival};
-    /// fn deliver<M: Message>(system: &ActorSystem, mail: Vec<(Recipient<M>, M)>) {
-    ///     Arrival::many(system, || {
-    ///         for (to, message) in mail {
-    ///             Arrival::new(system).deliver(|| to.tell(message).is_ok());
-    ///         }
-    ///     });
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// Arrival::many(&system, || {
+    ///     for cents in [5, 6] {
+    ///         Arrival::new(&system).deliver(|| alice.tell(Deposit(cents)).is_ok());
+    ///     }
+    /// });
+    /// assert_eq!(alice.ask(Balance).await?, 11);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn many<R>(system: &ActorSystem, deliver_all: impl FnOnce() -> R) -> R {
         Gathered::within(system.core.default_pool(), deliver_all)
@@ -133,10 +187,14 @@ impl<'a> Arrival<'a> {
     /// or the name that it was sent under.
     ///
     /// ```
-    /// # use volary_core::{ActorSystem, DeadReason, Path, foreign::Arrival};
-    /// # fn f(system: &ActorSystem, receiver: Path) {
-    /// Arrival::new(system).dead_letter(receiver, DeadReason::Nobody, "bank::Deposit");
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let letters = system.events().subscribe::<DeadLetter>();
+    /// Arrival::new(&system).dead_letter("/user/carol".parse()?, DeadReason::Nobody, "bank.Deposit");
+    /// assert_eq!(letters.next().await?.message_type(), "bank.Deposit");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn dead_letter(self, receiver: Path, reason: DeadReason, message_type: impl Into<Cow<'static, str>>) {
         let sender = self.sender.map_or(0, ActorId::raw);

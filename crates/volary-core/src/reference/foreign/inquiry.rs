@@ -41,12 +41,15 @@ impl<M: Message> Inquiry<M> {
     /// Puts the message into the mailbox. Without a `timeout` the system's own is taken.
     ///
     /// ```
-    /// # use volary_core::{Accepts, ActorRef, Message, foreign::Inquiry};
-    /// # fn f<T: Accepts<M>, M: Message>(who: &ActorRef<T>, message: M) {
-    /// if let Err((error, _)) = Inquiry::pose(who, message, None) {
-    ///     println!("{error}");
-    /// }
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// alice.stop();
+    /// alice.terminated().await;
+    /// let (error, message) = Inquiry::pose(&alice, Deposit(5), None).expect_err("she has stopped");
+    /// assert!(matches!((error, message), (AskError::Stopped, Deposit(5))));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -70,8 +73,15 @@ impl<M: Message> Inquiry<M> {
     /// in the name of others: rings of waiting actors are not looked for.
     ///
     /// ```
-    /// # use volary_core::{ActorSystem, Message, foreign::Inquiry};
-    /// # fn f<M: Message>(system: &ActorSystem, inquiry: &Inquiry<M>) { inquiry.count_from(system.now()) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let limit = Some(Duration::from_secs(2));
+    /// let inquiry = Inquiry::pose(&alice, Deposit(5), limit).map_err(|(error, _)| error)?;
+    /// inquiry.count_from(system.now());
+    /// assert_eq!(inquiry.await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[inline]
     pub fn count_from(&self, moment: Moment) {
@@ -82,8 +92,16 @@ impl<M: Message> Inquiry<M> {
     /// is there: the next poll takes it.
     ///
     /// ```
-    /// # use volary_core::{Message, foreign::Inquiry};
-    /// # fn f<M: Message>(inquiry: &mut Inquiry<M>) -> bool { inquiry.start_here() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let mut inquiry = Inquiry::pose(&alice, Deposit(5), None).map_err(|(error, _)| error)?;
+    /// if !inquiry.start_here() {
+    ///     println!("{alice} is busy");
+    /// }
+    /// assert_eq!(inquiry.await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[inline]
     pub fn start_here(&mut self) -> bool {
@@ -93,8 +111,15 @@ impl<M: Message> Inquiry<M> {
     /// Leaves the actor to its dispatcher, unless that was done.
     ///
     /// ```
-    /// # use volary_core::{Message, foreign::Inquiry};
-    /// # fn f<M: Message>(inquiry: &mut Inquiry<M>) { inquiry.start_elsewhere() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let mut inquiry = Inquiry::pose(&alice, Deposit(5), None).map_err(|(error, _)| error)?;
+    /// inquiry.start_elsewhere(); // she is run although nobody waits
+    /// # while alice.ask(Balance).await? == 0 { tokio::task::yield_now().await; }
+    /// assert_eq!(inquiry.await?, 5);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn start_elsewhere(&mut self) {
         self.0.start_elsewhere();

@@ -15,6 +15,7 @@ use crate::tree::Address;
 /// Called on the threads of senders, so it must not block. A panic in it is contained: the message counts as refused.
 ///
 /// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
 /// use volary_core::foreign::{Errand, Outlet, Parcel, Undeliverable};
 ///
 /// /// Nobody there.
@@ -24,6 +25,12 @@ use crate::tree::Address;
 ///     fn send(&self, _: &mut Parcel<'_>) -> Result<(), Undeliverable> { Err(Undeliverable::Gone) }
 ///     fn run(&self, _: Errand) {}
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let address = "volary://bank@10.0.0.7:4242/user/bob".parse()?;
+/// let bob = system.stand_in(address, Arc::new(Void)).expect("the system runs");
+/// assert!(bob.actor_ref::<Account>().tell(Deposit(5)).is_err());
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub trait Outlet: Send + Sync + 'static {
     /// Takes a message. After `Ok` it is the outlet's to deliver, or to make a dead letter of.
@@ -70,6 +77,11 @@ pub trait Outlet: Send + Sync + 'static {
 ///         self.0.lock().unwrap().retain(|(other, _)| *other != ticket);
 ///     }
 /// }
+/// let line = Line::default();
+/// let ticket = line.wait(None, Waker::noop());
+/// assert!(!line.may_try(None), "behind that one");
+/// line.leave(ticket);
+/// assert!(line.may_try(None));
 /// ```
 pub trait Room: Send + Sync + 'static {
     /// Whether a sender may try: a newcomer if nobody waits, and who has waited once it was called.

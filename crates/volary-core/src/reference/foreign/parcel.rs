@@ -17,11 +17,18 @@ use crate::time::Moment;
 /// A message for an actor elsewhere, and what goes with it.
 ///
 /// ```
-/// # use volary_core::foreign::Parcel;
-/// # struct Deposit { cents: i64 }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
 /// fn cents(parcel: &Parcel<'_>) -> Option<i64> {
-///     Some(parcel.message().downcast_ref::<Deposit>()?.cents)
+///     Some(parcel.message().downcast_ref::<Deposit>()?.0)
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// # let bob = bob(&system, |parcel| {
+/// assert_eq!(cents(parcel), Some(5)); // in the outlet
+/// # Ok(()) })?;
+/// # bob.actor_ref::<Account>().tell(Deposit(5))?;
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub struct Parcel<'a> {
     message: &'a (dyn Any + Send),
@@ -36,7 +43,15 @@ impl<'a> Parcel<'a> {
     /// The message itself.
     ///
     /// ```
-    /// # fn f(parcel: &volary_core::foreign::Parcel<'_>) -> bool { parcel.message().is::<String>() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = bob(&system, |parcel| {
+    /// assert_eq!(parcel.message().downcast_ref(), Some(&Deposit(5)));
+    /// # Ok(()) })?;
+    /// # bob.actor_ref::<Account>().tell(Deposit(5))?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn message(&self) -> &'a (dyn Any + Send) {
@@ -46,7 +61,15 @@ impl<'a> Parcel<'a> {
     /// Its type.
     ///
     /// ```
-    /// # fn f(parcel: &volary_core::foreign::Parcel<'_>) { println!("{:?}", parcel.message_type()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = bob(&system, |parcel| {
+    /// assert_eq!(parcel.message_type(), std::any::TypeId::of::<Deposit>());
+    /// # Ok(()) })?;
+    /// # bob.actor_ref::<Account>().tell(Deposit(5))?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn message_type(&self) -> TypeId {
@@ -56,7 +79,15 @@ impl<'a> Parcel<'a> {
     /// The name of its type, for messages.
     ///
     /// ```
-    /// # fn f(parcel: &volary_core::foreign::Parcel<'_>) { println!("{}", parcel.type_name()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = bob(&system, |parcel| {
+    /// assert!(parcel.type_name().ends_with("Deposit"));
+    /// # Ok(()) })?;
+    /// # bob.actor_ref::<Account>().tell(Deposit(5))?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn type_name(&self) -> &'static str {
@@ -66,7 +97,15 @@ impl<'a> Parcel<'a> {
     /// Who sends it; `None` from outside of any actor.
     ///
     /// ```
-    /// # fn f(parcel: &volary_core::foreign::Parcel<'_>) -> bool { parcel.sender().is_some() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = bob(&system, |parcel| {
+    /// assert_eq!(parcel.sender(), None, "whoever tells is no actor");
+    /// # Ok(()) })?;
+    /// # bob.actor_ref::<Account>().tell(Deposit(5))?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn sender(&self) -> Option<ActorId> {
@@ -76,7 +115,16 @@ impl<'a> Parcel<'a> {
     /// After which time its answer is of no use.
     ///
     /// ```
-    /// # fn f(parcel: &volary_core::foreign::Parcel<'_>) { println!("{:?}", parcel.time_left()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = bob(&system, |parcel| {
+    /// assert_eq!(parcel.time_left(), Some(Duration::from_secs(2))); // as long as the asker waits
+    /// # Ok(()) })?;
+    /// # let answer = bob.actor_ref::<Account>().ask(Deposit(5)).timeout(Duration::from_secs(2)).await;
+    /// # assert!(matches!(answer, Err(AskError::NoReply)), "{answer:?}");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn time_left(&self) -> Option<Duration> {
@@ -86,7 +134,16 @@ impl<'a> Parcel<'a> {
     /// What travels along.
     ///
     /// ```
-    /// # fn f(parcel: &volary_core::foreign::Parcel<'_>) -> bool { parcel.baggage().is_empty() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = bob(&system, |parcel| {
+    /// assert_eq!(parcel.baggage().header("user"), Some(&b"ada"[..]));
+    /// # Ok(()) })?;
+    /// # let baggage = Baggage::new().with_header("user", "ada")?;
+    /// # baggage.in_scope(|| bob.actor_ref::<Account>().tell(Deposit(5)))?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn baggage(&self) -> &'a Baggage {
         self.baggage
@@ -95,7 +152,15 @@ impl<'a> Parcel<'a> {
     /// Whether somebody waits for the answer.
     ///
     /// ```
-    /// # fn f(parcel: &volary_core::foreign::Parcel<'_>) -> bool { parcel.is_asked() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = bob(&system, |parcel| {
+    /// assert!(!parcel.is_asked(), "it is told");
+    /// # Ok(()) })?;
+    /// # bob.actor_ref::<Account>().tell(Deposit(5))?;
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn is_asked(&self) -> bool {
@@ -105,7 +170,18 @@ impl<'a> Parcel<'a> {
     /// Takes the right to answer. An outlet that takes it takes the message: it must return `Ok`.
     ///
     /// ```
-    /// # fn f(parcel: &mut volary_core::foreign::Parcel<'_>) { let reply = parcel.take_reply(); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = bob(&system, |parcel| {
+    /// if let Some(reply) = parcel.take_reply() {
+    ///     reply.stopped();
+    /// }
+    /// # Ok(()) })?;
+    /// # let answer = bob.actor_ref::<Account>().ask(Deposit(5)).await;
+    /// # assert!(matches!(answer, Err(AskError::Stopped)), "{answer:?}");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn take_reply(&mut self) -> Option<PendingReply> {
         self.reply.take()

@@ -16,13 +16,16 @@ use crate::reference::reply_to::ReplyTo;
 /// [`AskError::NoReply`](crate::AskError::NoReply).
 ///
 /// ```
-/// # use volary_core::foreign::PendingReply;
-/// # use volary_core::Message;
-/// fn answer<M: Message>(reply: PendingReply, answer: M::Reply) {
-///     if let Ok(reply) = reply.for_message::<M>() {
-///         reply.send(answer);
-///     }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let answer = ask_bob(|reply| {
+/// if let Ok(reply) = reply.for_message::<Deposit>() {
+///     reply.send(7);
 /// }
+/// # }).await?;
+/// assert_eq!(answer?, 7); // where it was asked
+/// # Ok(()) }
 /// ```
 #[must_use = "dropping it ends the ask with `NoReply`"]
 pub struct PendingReply {
@@ -90,7 +93,15 @@ impl PendingReply {
     /// Whether somebody still waits for the answer.
     ///
     /// ```
-    /// # fn f(reply: &volary_core::foreign::PendingReply) -> bool { reply.is_wanted() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let answer = ask_bob(|reply| {
+    /// assert!(reply.is_wanted(), "somebody waits for it");
+    /// # reply.stopped();
+    /// # }).await?;
+    /// # assert!(matches!(answer, Err(AskError::Stopped)), "{answer:?}");
+    /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn is_wanted(&self) -> bool {
@@ -101,10 +112,15 @@ impl PendingReply {
     /// The same with its types, if this is the answer to an `M`.
     ///
     /// ```
-    /// # use volary_core::{Message, ReplyTo, foreign::PendingReply};
-    /// fn typed<M: Message>(reply: PendingReply) -> Option<ReplyTo<M::Reply, M::Rejection>> {
-    ///     reply.for_message::<M>().ok()
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let answer = ask_bob(|reply| {
+    /// let reply = reply.for_message::<Balance>().expect_err("it is of another message");
+    /// reply.for_message::<Deposit>().expect("it is of this one").send(7);
+    /// # }).await?;
+    /// assert_eq!(answer?, 7); // where it was asked
+    /// # Ok(()) }
     /// ```
     ///
     /// # Errors
@@ -119,8 +135,14 @@ impl PendingReply {
     /// The actor there crashed on the message.
     ///
     /// ```
-    /// # use volary_core::{Fault, foreign::PendingReply};
-    /// fn crashed(reply: PendingReply, text: String) { reply.fail(Fault::msg(text)) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let answer = ask_bob(|reply| {
+    /// reply.fail(Fault::msg("out of ink"));
+    /// # }).await?;
+    /// assert!(matches!(answer, Err(AskError::Failed(_))));
+    /// # Ok(()) }
     /// ```
     pub fn fail(self, fault: Fault) {
         self.finish(End::Failed(fault));
@@ -129,7 +151,14 @@ impl PendingReply {
     /// The actor there has stopped.
     ///
     /// ```
-    /// # fn f(reply: volary_core::foreign::PendingReply) { reply.stopped() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let answer = ask_bob(|reply| {
+    /// reply.stopped();
+    /// # }).await?;
+    /// assert!(matches!(answer, Err(AskError::Stopped)));
+    /// # Ok(()) }
     /// ```
     pub fn stopped(self) {
         self.finish(End::Stopped);
@@ -138,7 +167,14 @@ impl PendingReply {
     /// The mailbox there is full.
     ///
     /// ```
-    /// # fn f(reply: volary_core::foreign::PendingReply) { reply.full() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let answer = ask_bob(|reply| {
+    /// reply.full();
+    /// # }).await?;
+    /// assert!(matches!(answer, Err(AskError::Full)));
+    /// # Ok(()) }
     /// ```
     pub fn full(self) {
         self.finish(End::Full);
@@ -147,7 +183,14 @@ impl PendingReply {
     /// The actor there came to the message after its deadline, and did not handle it.
     ///
     /// ```
-    /// # fn f(reply: volary_core::foreign::PendingReply) { reply.expired() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let answer = ask_bob(|reply| {
+    /// reply.expired();
+    /// # }).await?;
+    /// assert!(matches!(answer, Err(AskError::Timeout { .. })));
+    /// # Ok(()) }
     /// ```
     pub fn expired(self) {
         self.finish(End::Expired);
@@ -156,10 +199,14 @@ impl PendingReply {
     /// Something on the way went wrong.
     ///
     /// ```
-    /// # use volary_core::{RemoteError, foreign::PendingReply};
-    /// fn lost(reply: PendingReply, node: &str) {
-    ///     reply.lost(RemoteError::Unconfirmed { node: node.to_owned() })
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let answer = ask_bob(|reply| {
+    /// reply.lost(RemoteError::Unconfirmed { node: "bank@10.0.0.7:4242".to_owned() });
+    /// # }).await?;
+    /// assert!(matches!(answer, Err(AskError::Remote(_))));
+    /// # Ok(()) }
     /// ```
     pub fn lost(self, error: RemoteError) {
         self.finish(End::Remote(error));

@@ -18,11 +18,16 @@ use std::sync::atomic::{AtomicU32, Ordering::*, fence};
 /// Hears when a message has left its mailbox.
 ///
 /// ```
-/// # use volary_core::foreign::Received;
-/// struct Print;
-/// impl Received for Print {
-///     fn received(&self, ticket: u64) { println!("{ticket} was taken") }
+/// # use std::sync::Arc;
+/// # use std::sync::atomic::{AtomicU64, Ordering};
+/// # use volary_core::foreign::{Receipt, Received};
+/// struct Last(AtomicU64);
+/// impl Received for Last {
+///     fn received(&self, ticket: u64) { self.0.store(ticket, Ordering::Relaxed) }
 /// }
+/// let last = Arc::new(Last(AtomicU64::new(0)));
+/// drop(Receipt::new(last.clone(), 42));
+/// assert_eq!(last.0.load(Ordering::Relaxed), 42);
 /// ```
 pub trait Received: Send + Sync + 'static {
     /// The message of this ticket has left its mailbox: it is being handled, was a moment ago, or never will be. Must be quick.
@@ -80,8 +85,14 @@ pub(crate) struct Line(UnsafeCell<u64>);
 ///
 /// ```
 /// # use std::sync::Arc;
-/// # use volary_core::foreign::{Receipt, Received};
-/// fn ticket(office: Arc<dyn Received>) -> Receipt { Receipt::new(office, 42) }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/office.rs"));
+/// # fn main() {
+/// let office = Arc::new(Office::default()); // adds up the tickets it hears of
+/// let receipt: Receipt = Receipt::new(office.clone(), 42);
+/// assert_eq!(office.0.load(SeqCst), 0);
+/// drop(receipt);
+/// assert_eq!(office.0.load(SeqCst), 42);
+/// # }
 /// ```
 #[must_use = "dropping it says that the message was taken"]
 pub struct Receipt(NonNull<Line>);
@@ -96,8 +107,12 @@ impl Receipt {
     ///
     /// ```
     /// # use std::sync::Arc;
-    /// # use volary_core::foreign::{Receipt, Received};
-    /// fn ticket(office: Arc<dyn Received>) -> Receipt { Receipt::new(office, 42) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/office.rs"));
+    /// # fn main() {
+    /// let office = Arc::new(Office::default()); // adds up the tickets it hears of
+    /// drop(Receipt::new(office.clone(), 42));
+    /// assert_eq!(office.0.load(SeqCst), 42);
+    /// # }
     /// ```
     pub fn new(office: Arc<dyn Received>, ticket: u64) -> Self {
         Receipts::new(office).next(ticket)
@@ -107,9 +122,18 @@ impl Receipt {
     /// behind them: the last of those after it was handled, if the next handler takes long.
     ///
     /// ```
-    /// # use std::sync::Arc;
-    /// # use volary_core::foreign::{Receipt, Received};
-    /// fn ticket(office: Arc<dyn Received>) -> Receipt { Receipt::new(office, 42).promptly() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/office.rs"));
+    /// # use volary_core::foreign::Arrival;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let office = Arc::new(Office::default()); // adds up the tickets it hears of
+    /// let receipt = Receipt::new(office.clone(), 42).promptly();
+    /// # let heard = office.clone();
+    /// # let body = Inside(Box::new(move |_| { match heard.0.load(SeqCst) { 42 => Ok(()), heard => Err(format!("{heard}").into()) } }));
+    /// # Arrival::new(&system).receipt(receipt).deliver(|| alice.ask(body).into_future()).await?; // heard of by its handler
+    /// assert_eq!(office.0.load(SeqCst), 42);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[inline]
     pub fn promptly(self) -> Self {
@@ -222,8 +246,13 @@ impl Receipts {
     ///
     /// ```
     /// # use std::sync::Arc;
-    /// # use volary_core::foreign::{Receipts, Received};
-    /// fn of(office: Arc<dyn Received>) -> Receipts { Receipts::new(office) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/office.rs"));
+    /// # fn main() {
+    /// let office = Arc::new(Office::default()); // adds up the tickets it hears of
+    /// let receipts = Receipts::new(office.clone());
+    /// drop((receipts.next(1), receipts.next(2)));
+    /// assert_eq!(office.0.load(SeqCst), 3);
+    /// # }
     /// ```
     #[must_use]
     pub fn new(office: Arc<dyn Received>) -> Self {
@@ -237,8 +266,15 @@ impl Receipts {
     /// One for the message of this ticket.
     ///
     /// ```
-    /// # use volary_core::foreign::{Receipt, Receipts};
-    /// fn ticket(receipts: &Receipts) -> Receipt { receipts.next(42) }
+    /// # use std::sync::Arc;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/office.rs"));
+    /// # fn main() {
+    /// let office = Arc::new(Office::default()); // adds up the tickets it hears of
+    /// let receipts = Receipts::new(office.clone());
+    /// let receipt = receipts.next(42);
+    /// drop(receipt);
+    /// assert_eq!(office.0.load(SeqCst), 42);
+    /// # }
     /// ```
     #[inline]
     pub fn next(&self, ticket: u64) -> Receipt {
@@ -264,8 +300,9 @@ impl Receipts {
     ///
     /// ```
     /// # use std::sync::Arc;
-    /// # use volary_core::foreign::{Receipts, Received};
-    /// # fn f(office: Arc<dyn Received>) {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/office.rs"));
+    /// # fn main() {
+    /// # let office = Arc::new(Office::default());
     /// let receipts = Receipts::new(office);
     /// assert!(receipts.is_spent());
     /// let receipt = receipts.next(1);

@@ -22,11 +22,16 @@ impl Actor for Absent {}
 /// anybody here refers to that actor.
 ///
 /// ```
-/// # use std::sync::Arc;
-/// # use volary_core::{Actor, ActorRef, ActorSystem, Address, foreign::Outlet};
-/// fn far_away<A: Actor>(system: &ActorSystem, address: Address, outlet: Arc<dyn Outlet>) -> Option<ActorRef<A>> {
-///     Some(system.stand_in(address, outlet)?.actor_ref())
-/// }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let address: Address = "volary://bank@10.0.0.7:4242/user/bob".parse()?;
+/// # let outlet = Arc::new(Out(|_: &mut Parcel<'_>| Ok(())));
+/// let bob: StandIn = system.stand_in(address.clone(), outlet).expect("the system runs");
+/// let account: ActorRef<Account> = bob.actor_ref();
+/// assert_eq!(account.stand_in().map(|bob| bob.address()), Some(address));
+/// # system.stop().await?; Ok(()) }
 /// ```
 #[derive(Clone)]
 pub struct StandIn(CellRef);
@@ -35,11 +40,15 @@ impl ActorSystem {
     /// Makes a stand-in for an actor elsewhere. `None`: the system is stopping, or has no id left.
     ///
     /// ```
-    /// # use std::sync::Arc;
-    /// # use volary_core::{ActorSystem, Address, AnyRef, foreign::Outlet};
-    /// fn far_away(system: &ActorSystem, address: Address, outlet: Arc<dyn Outlet>) -> Option<AnyRef> {
-    ///     Some(system.stand_in(address, outlet)?.any_ref())
-    /// }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let address: Address = "volary://bank@10.0.0.7:4242/user/bob".parse()?;
+    /// # let outlet = Arc::new(Out(|_: &mut Parcel<'_>| Ok(())));
+    /// let bob = system.stand_in(address.clone(), outlet).expect("the system runs");
+    /// assert_eq!(bob.address(), address);
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn stand_in(&self, address: Address, outlet: Arc<dyn Outlet>) -> Option<StandIn> {
@@ -56,8 +65,15 @@ impl StandIn {
     /// A reference to the actor. Whether it takes the messages of `T` is seen when they arrive.
     ///
     /// ```
-    /// # use volary_core::{ActorRef, Target, foreign::StandIn};
-    /// fn typed<T: Target>(stand_in: &StandIn) -> ActorRef<T> { stand_in.actor_ref() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = bob(&system, |_| Ok(()))?;
+    /// let account: ActorRef<Account> = bob.actor_ref();
+    /// account.tell(Deposit(5))?; // goes to the outlet
+    /// # assert_eq!(account.id(), bob.id());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn actor_ref<T: Target>(&self) -> ActorRef<T> {
@@ -67,8 +83,13 @@ impl StandIn {
     /// A reference without a type.
     ///
     /// ```
-    /// # use volary_core::{AnyRef, foreign::StandIn};
-    /// fn untyped(stand_in: &StandIn) -> AnyRef { stand_in.any_ref() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = bob(&system, |_| Ok(()))?;
+    /// assert_eq!(bob.any_ref().id(), bob.id());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn any_ref(&self) -> AnyRef {
@@ -78,8 +99,15 @@ impl StandIn {
     /// A reference for one message.
     ///
     /// ```
-    /// # use volary_core::{Message, Recipient, foreign::StandIn};
-    /// fn typed<M: Message>(stand_in: &StandIn) -> Recipient<M> { stand_in.recipient() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = bob(&system, |parcel| if parcel.message().is::<Deposit>() { Ok(()) } else { Err(Undeliverable::Unsendable) })?;
+    /// let till: Recipient<Deposit> = bob.recipient();
+    /// till.tell(Deposit(5))?; // goes to the outlet
+    /// # assert!(bob.recipient::<Balance>().tell(Balance).is_err());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn recipient<M: Message>(&self) -> Recipient<M> {
@@ -89,7 +117,13 @@ impl StandIn {
     /// Its id here, as the sender of what comes from there.
     ///
     /// ```
-    /// # fn f(stand_in: &volary_core::foreign::StandIn) { println!("{}", stand_in.id()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = bob(&system, |_| Ok(()))?;
+    /// assert_eq!(bob.id(), bob.actor_ref::<Account>().id());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn id(&self) -> ActorId {
@@ -99,7 +133,13 @@ impl StandIn {
     /// Where the actor lives.
     ///
     /// ```
-    /// # fn f(stand_in: &volary_core::foreign::StandIn) { println!("{}", stand_in.address()); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = bob(&system, |_| Ok(()))?;
+    /// assert_eq!(bob.address().to_string(), "volary://bank@10.0.0.7:4242/user/bob");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn address(&self) -> Address {
@@ -112,7 +152,16 @@ impl StandIn {
     /// The actor there has ended, or is lost: whoever watches it here hears so, after everything that was told before.
     ///
     /// ```
-    /// # fn f(stand_in: &volary_core::foreign::StandIn) { stand_in.end(); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = bob(&system, |_| Ok(()))?;
+    /// let account = bob.actor_ref::<Account>();
+    /// bob.end();
+    /// account.terminated().await;
+    /// assert!(!account.is_alive());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn end(&self) {
         self.0.close_mailbox();
@@ -122,8 +171,15 @@ impl StandIn {
     /// A message to it that was taken, and got lost on the way: a dead letter.
     ///
     /// ```
-    /// # use volary_core::{DeadReason, foreign::StandIn};
-    /// fn lost(stand_in: &StandIn) { stand_in.dead_letter(None, DeadReason::Unconfirmed, "shop.Order") }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = bob(&system, |_| Ok(()))?;
+    /// let letters = system.events().subscribe::<DeadLetter>();
+    /// bob.dead_letter(None, DeadReason::Unconfirmed, "bank.Deposit");
+    /// assert_eq!(letters.next().await?.message_type(), "bank.Deposit");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn dead_letter(&self, sender: Option<ActorId>, reason: DeadReason, message_type: &'static str) {
         let sender = sender.map_or(0, ActorId::raw);
@@ -135,7 +191,16 @@ impl StandIn {
     /// Whether it has ended.
     ///
     /// ```
-    /// # fn f(stand_in: &volary_core::foreign::StandIn) -> bool { stand_in.has_ended() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = bob(&system, |_| Ok(()))?;
+    /// assert!(!bob.has_ended());
+    /// bob.end();
+    /// bob.actor_ref::<Account>().terminated().await;
+    /// assert!(bob.has_ended());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn has_ended(&self) -> bool {
@@ -145,10 +210,18 @@ impl StandIn {
     /// Whether anybody here waits to hear of its end.
     ///
     /// ```
-    /// # use volary_core::foreign::StandIn;
-    /// # fn f(stand_in: &StandIn) -> bool {
-    /// stand_in.is_watched()
-    /// # }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = bob(&system, |_| Ok(()))?;
+    /// assert!(!bob.is_watched());
+    /// # let account = bob.actor_ref::<Account>();
+    /// # inside(&alice, move |ctx| {
+    /// ctx.watch(&account); // in a handler of alice
+    /// # Ok(()) }).await?;
+    /// assert!(bob.is_watched());
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn is_watched(&self) -> bool {
@@ -158,7 +231,15 @@ impl StandIn {
     /// Whether nobody but the transport, which keeps `kept` of them, refers to it, so that it may be let go.
     ///
     /// ```
-    /// # fn f(stand_in: &volary_core::foreign::StandIn) -> bool { stand_in.is_unused(1) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// # let bob = bob(&system, |_| Ok(()))?;
+    /// assert!(bob.is_unused(1), "it is all there is of him");
+    /// let account = bob.actor_ref::<Account>();
+    /// assert!(!bob.is_unused(1));
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn is_unused(&self, kept: u32) -> bool {
@@ -177,12 +258,20 @@ impl fmt::Debug for StandIn {
 /// [`ActorSystem::set_abroad`](crate::ActorSystem::set_abroad).
 ///
 /// ```
-/// # use volary_core::{Address, foreign::{Abroad, StandIn}};
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// use volary_core::foreign::{Abroad, StandIn};
+///
 /// struct Island;
 /// impl Abroad for Island {
 ///     fn resolve(&self, _: &Address) -> Option<StandIn> { None }
 ///     fn here(&self) -> Option<Address> { None }
 /// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// assert!(system.set_abroad(Arc::new(Island)));
+/// let far = "volary://bank@10.0.0.7:4242/user/bob".parse()?;
+/// assert!(system.resolve(&far).is_none());
+/// # system.stop().await?; Ok(()) }
 /// ```
 pub trait Abroad: Send + Sync + 'static {
     /// A stand-in for the actor at an address of another node; `None` if nothing leads there.
@@ -201,9 +290,18 @@ impl ActorSystem {
     /// Says how actors of other nodes are found; false if somebody has said so before.
     ///
     /// ```
-    /// # use std::sync::Arc;
-    /// # use volary_core::{ActorSystem, foreign::Abroad};
-    /// fn connect(system: &ActorSystem, abroad: Arc<dyn Abroad>) -> bool { system.set_abroad(abroad) }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/abroad.rs"));
+    /// # struct Island;
+    /// # impl Abroad for Island {
+    /// #     fn resolve(&self, _: &Address) -> Option<StandIn> { None }
+    /// #     fn here(&self) -> Option<Address> { None }
+    /// # }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// assert!(system.set_abroad(Arc::new(Island)));
+    /// assert!(!system.set_abroad(Arc::new(Island)), "it was said before");
+    /// # system.stop().await?; Ok(()) }
     /// ```
     #[must_use]
     pub fn set_abroad(&self, abroad: Arc<dyn Abroad>) -> bool {

@@ -11,12 +11,16 @@ use crate::time::Moment;
 /// Why a shutdown hook was cut off, or not run at all.
 ///
 /// ```
-/// # use volary_core::{CutShort, StopProblem};
-/// # fn f(problem: &StopProblem) {
-/// if let StopProblem::HookNotRun { hook, why: CutShort::Timeout { within }, .. } = problem {
-///     eprintln!("{within:?} were too short for {hook}");
-/// }
-/// # }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let queue = ShutdownHook::new(shutdown::DRAIN, "queue", || async { Err("the broker is away") });
+/// system.on_shutdown(queue.recovery(HookRecovery::Fail))?;
+/// system.on_shutdown(ShutdownHook::new(shutdown::DRAIN, "log", || async {}))?;
+/// let error = system.stop().await.expect_err("a hook fails");
+/// let StopProblem::HookNotRun { hook, why, .. } = &error.problems()[1] else { panic!("{error}") };
+/// assert_eq!((hook.as_str(), why), ("log", &CutShort::HookFailed { hook: "queue".to_owned() }));
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

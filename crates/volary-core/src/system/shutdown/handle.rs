@@ -190,7 +190,14 @@ impl ActorSystem {
     /// [`run_until_signal`](ActorSystem::run_until_signal) does this on the second signal.
     ///
     /// ```
-    /// # fn f(system: &volary_core::ActorSystem) { system.hurry_stop(); }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let hook = ShutdownHook::new(shutdown::DRAIN, "queue", std::future::pending::<()>);
+    /// system.on_shutdown(hook)?;
+    /// let (stop, ()) = tokio::join!(system.stop(), async { system.hurry_stop() });
+    /// assert!(stop.is_err(), "the hook was cut off");
+    /// # Ok(()) }
     /// ```
     pub fn hurry_stop(&self) {
         self.core.shutdown.hurry(self.core.now());
@@ -200,11 +207,14 @@ impl ActorSystem {
 /// A shutdown hook that was registered; dropping this changes nothing.
 ///
 /// ```
-/// # fn f(handle: volary_core::HookHandle) {
-/// if !handle.take_back() {
-///     println!("it runs, or has run");
-/// }
-/// # }
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let hook = ShutdownHook::new(shutdown::DRAIN, "queue", || async {});
+/// let handle: HookHandle = system.on_shutdown(hook)?;
+/// system.stop().await?;
+/// assert!(!handle.take_back(), "it has run");
+/// # Ok(()) }
 /// ```
 pub struct HookHandle {
     core: Weak<SystemCore>,
@@ -215,7 +225,14 @@ impl HookHandle {
     /// Takes the hook back. False if it runs already, has run, was passed by or was taken back before.
     ///
     /// ```
-    /// # fn f(handle: &volary_core::HookHandle) -> bool { handle.take_back() }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let hook = ShutdownHook::new(shutdown::DRAIN, "queue", || async { Err("the broker is away") });
+    /// let handle = system.on_shutdown(hook)?;
+    /// assert!(handle.take_back());
+    /// system.stop().await?; // without it
+    /// # Ok(()) }
     /// ```
     pub fn take_back(&self) -> bool {
         let Some(core) = self.core.upgrade() else {

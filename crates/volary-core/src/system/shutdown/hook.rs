@@ -44,13 +44,17 @@ impl Drop for Action {
 /// What the future of a [`ShutdownHook`] ends with: nothing, or a result.
 ///
 /// ```
-/// use volary_core::{ShutdownHook, shutdown};
-///
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
 /// let plain = ShutdownHook::new(shutdown::INTAKE, "say so", || async { println!("closing") });
 /// let fallible = ShutdownHook::new(shutdown::AFTER_ACTORS, "clean up", || async {
-///     std::fs::remove_file("/tmp/shop.lock")
+///     std::fs::remove_file("/there/is/no/such.lock")
 /// });
-/// # let _ = (plain, fallible);
+/// system.on_shutdown(plain)?;
+/// system.on_shutdown(fallible)?;
+/// assert_eq!(system.stop().await.expect_err("one fails").problems().len(), 1);
+/// # Ok(()) }
 /// ```
 pub trait HookOutcome {
     /// The error, if there is one.
@@ -84,12 +88,18 @@ impl<E: Into<BoxError>> HookOutcome for Result<(), E> {
 /// actors are stopped. A failure that a later attempt has made good is in the log alone.
 ///
 /// ```
-/// # use std::time::Duration;
-/// use volary_core::{HookRecovery, ShutdownHook, shutdown};
-///
-/// let flush = ShutdownHook::new(shutdown::AFTER_ACTORS, "flush", || async { /* … */ })
-///     .recovery(HookRecovery::RetrySkip { attempts: 3, delay: Duration::from_millis(200) });
-/// # let _ = flush;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+/// # let (system, alice) = bank().await?;
+/// let mut attempts = 0;
+/// let flush = ShutdownHook::new(shutdown::AFTER_ACTORS, "flush", move || {
+///     attempts += 1;
+///     async move { if attempts == 3 { Ok(()) } else { Err("the disk is busy") } }
+/// });
+/// let thrice = HookRecovery::RetrySkip { attempts: 3, delay: Duration::from_millis(2) };
+/// system.on_shutdown(flush.recovery(thrice))?;
+/// assert!(system.stop().await.is_ok());
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -195,9 +205,13 @@ impl ShutdownHook {
     /// is run.
     ///
     /// ```
-    /// # use volary_core::{ShutdownHook, shutdown};
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
     /// let hook = ShutdownHook::new(shutdown::DRAIN, "queue", || async { Err("the broker is away") });
-    /// # let _ = hook;
+    /// system.on_shutdown(hook)?;
+    /// assert!(system.stop().await.is_err());
+    /// # Ok(()) }
     /// ```
     pub fn new<R>(
         phase: impl Into<String>,
@@ -223,8 +237,9 @@ impl ShutdownHook {
     /// The same from a closure that can be called once only, and so cannot be tried again.
     ///
     /// ```
-    /// # use volary_core::{ShutdownHook, shutdown};
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
     /// let (close, closed) = tokio::sync::oneshot::channel::<()>();
     /// let server = tokio::spawn(async move {
     ///     let _ = closed.await; // and serves requests until then
@@ -233,7 +248,9 @@ impl ShutdownHook {
     ///     let _ = close.send(());
     ///     server.await // the last request was answered
     /// });
-    /// # let _ = hook; }
+    /// system.on_shutdown(hook)?;
+    /// assert!(system.stop().await.is_ok());
+    /// # Ok(()) }
     /// ```
     pub fn once<R>(
         phase: impl Into<String>,
@@ -262,10 +279,13 @@ impl ShutdownHook {
     /// How long one attempt may take; more than 0, up to a day.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use volary_core::{ShutdownHook, shutdown};
-    /// let hook = ShutdownHook::new(shutdown::DRAIN, "queue", || async {}).timeout(Duration::from_secs(2));
-    /// # let _ = hook;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let hook = ShutdownHook::new(shutdown::DRAIN, "queue", std::future::pending::<()>);
+    /// system.on_shutdown(hook.timeout(Duration::from_millis(5)))?;
+    /// assert!(system.stop().await.is_err());
+    /// # Ok(()) }
     /// ```
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -275,9 +295,15 @@ impl ShutdownHook {
     /// What is done when it fails.
     ///
     /// ```
-    /// # use volary_core::{HookRecovery, ShutdownHook, shutdown};
-    /// let hook = ShutdownHook::new(shutdown::DRAIN, "queue", || async {}).recovery(HookRecovery::Fail);
-    /// # let _ = hook;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {
+    /// # let (system, alice) = bank().await?;
+    /// let hook = ShutdownHook::new(shutdown::DRAIN, "queue", || async { Err("the broker is away") });
+    /// system.on_shutdown(hook.recovery(HookRecovery::Fail))?;
+    /// system.on_shutdown(ShutdownHook::new(shutdown::DRAIN, "log", || async {}))?;
+    /// let error = system.stop().await.expect_err("a hook fails");
+    /// assert_eq!(error.problems().len(), 2); // the second was not run
+    /// # Ok(()) }
     /// ```
     pub fn recovery(mut self, recovery: HookRecovery) -> Self {
         self.recovery = recovery;

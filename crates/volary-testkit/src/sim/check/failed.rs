@@ -40,7 +40,11 @@ impl FailedRun {
     /// The seed that fails.
     ///
     /// ```
-    /// # fn f(failed: &volary_testkit::sim::FailedRun) { println!("{}", failed.seed()); }
+    /// # use volary_testkit::sim::Check;
+    /// let failed = Check::new().seeds(10).run(|sim| async move {
+    ///     assert!(sim.seed() < 4, "four is too many");
+    /// });
+    /// assert_eq!(failed.unwrap_err().seed(), 4);
     /// ```
     #[must_use]
     pub fn seed(&self) -> u64 {
@@ -50,7 +54,11 @@ impl FailedRun {
     /// What was wrong.
     ///
     /// ```
-    /// # fn f(failed: &volary_testkit::sim::FailedRun) { println!("{}", failed.why()); }
+    /// # use volary_testkit::sim::Check;
+    /// let failed = Check::new().seeds(10).run(|sim| async move {
+    ///     assert!(sim.seed() < 4, "four is too many");
+    /// });
+    /// assert!(failed.unwrap_err().why().contains("four is too many"));
     /// ```
     #[must_use]
     pub fn why(&self) -> &str {
@@ -60,7 +68,11 @@ impl FailedRun {
     /// The faults that it takes, in words.
     ///
     /// ```
-    /// # fn f(failed: &volary_testkit::sim::FailedRun) { println!("{:?}", failed.faults()); }
+    /// # use volary_testkit::sim::Check;
+    /// let failed = Check::new().seeds(10).run(|sim| async move {
+    ///     assert!(sim.seed() < 4, "four is too many");
+    /// });
+    /// assert!(failed.unwrap_err().faults().is_empty(), "it fails without any");
     /// ```
     #[must_use]
     pub fn faults(&self) -> &[String] {
@@ -70,7 +82,12 @@ impl FailedRun {
     /// What happened, line by line.
     ///
     /// ```
-    /// # fn f(failed: &volary_testkit::sim::FailedRun) { println!("{}", failed.timeline()); }
+    /// # use volary_testkit::sim::Check;
+    /// let failed = Check::new().seeds(10).run(|sim| async move {
+    ///     sim.note("about to count");
+    ///     assert!(sim.seed() < 4, "four is too many");
+    /// });
+    /// assert!(failed.unwrap_err().timeline().contains("about to count"));
     /// ```
     #[must_use]
     pub fn timeline(&self) -> &str {
