@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use shuttle::{future, thread};
 
+use super::gathered::Gathered;
 use crate::env::{BoxTask, Driver, Env};
 use crate::time::Moment;
 use crate::*;
@@ -152,6 +153,39 @@ fn shuttle_many_who_are_ready_at_once_all_have_their_turns() {
         }
         future::block_on(system.stop()).unwrap();
         assert_eq!(drops.dropped.load(SeqCst), 6 + 4 * 7);
+    });
+}
+
+/// As what two peers send is read: those whom one delivery wakes are queued together, beside a sender that tells one by one.
+#[test]
+fn shuttle_those_whom_one_delivery_wakes_all_have_their_turns() {
+    check(|| {
+        let (system, drops) = (system(), Arc::new(Counts::default()));
+        let counters: Vec<_> = (0..3)
+            .map(|_| {
+                let counts = Arc::new(Counts::default());
+                system.spawn(move || Counter(counts.clone())).start().unwrap()
+            })
+            .collect();
+        let tell_all = |gathers: bool| {
+            let (system, counters, drops) = (system.clone(), counters.clone(), drops.clone());
+            thread::spawn(move || {
+                let tell_all = || counters.iter().for_each(|one| one.tell(Token(drops.clone())).unwrap());
+                if gathers {
+                    Gathered::within(system.core.default_pool(), tell_all);
+                } else {
+                    tell_all();
+                }
+            })
+        };
+        let tellers = [true, true, false].map(tell_all);
+        tellers.into_iter().for_each(|teller| teller.join().unwrap());
+        // Nobody asks them, which would run them: what was told is to wake workers by itself.
+        while drops.dropped.load(SeqCst) < 9 {
+            thread::yield_now();
+        }
+        future::block_on(system.stop()).unwrap();
+        assert_eq!(drops.dropped.load(SeqCst), 9);
     });
 }
 
