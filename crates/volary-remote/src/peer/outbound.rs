@@ -312,8 +312,8 @@ impl Outbound {
     /// answers and tells of ends is not charged to anybody else.
     pub(crate) fn is_overfull(&self) -> bool {
         self.first.len() + self.answers + self.large.other_bytes() > self.most_bytes
-            || self.ready.len() > 2 * self.most_bytes
-            || self.large.len() as u64 > 2 * self.window
+            || self.ready.len() / 2 > self.most_bytes
+            || self.large.len() as u64 / 2 > self.window
     }
 
     /// Whether so many bytes are about to be written, after which [`next_batch`](Outbound::next_batch) is called.
