@@ -154,6 +154,7 @@ impl Outlet for PeerOutlet {
             number: &self.number,
             sender: Some(&|| sender.and_then(|id| language.address_of(id))),
             metadata: metadata(parcel, language)?,
+            clock: &|| language.system.uptime(),
         };
         if way.crowded.load(Relaxed) {
             way.outbound_soon().would_refuse()?;

@@ -150,8 +150,10 @@ pub(crate) fn resolve(
     options.take(&mut section);
     let mut faults = options.faults(&section);
     let lines = lines(asked, options, &section);
-    let is_of_code = |fault: &Fault| matches!(fault.origin, Source::Code | Source::Default);
-    if !faults.is_empty() && faults.iter().all(is_of_code) && section.clone().finish().is_ok() {
+    // Beside what was given a default may be wrong: whoever gave it knows the other by its setting.
+    let is_of_code = |line: &Effective| matches!(line.source, Source::Code | Source::Default);
+    let all_are_of_code = options.lines(&section).iter().all(is_of_code);
+    if !faults.is_empty() && all_are_of_code && section.clone().finish().is_ok() {
         let Fault {
             option, value, allowed, ..
         } = faults.swap_remove(0);

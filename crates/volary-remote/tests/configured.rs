@@ -171,6 +171,26 @@ async fn s21_whatever_is_wrong_of_remoting_is_said_at_once_with_its_setting_valu
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn s21_a_default_that_cannot_be_beside_what_a_file_says_is_named_as_the_setting() {
+    for (file, expected) in [
+        (
+            "heartbeat = \"10s\"",
+            "remote.silence: the value `5s` (from default) is refused: allowed is a time such as 5s, longer than the one \
+             between heartbeats",
+        ),
+        (
+            "window = 64",
+            "remote.receiver-share: the value `16384` (from default) is refused: allowed is a whole number, at least 1 \
+             and at most the window",
+        ),
+    ] {
+        let system = system(|s| s.toml_str("bank.toml", format!("[remote]\n{file}"))).await;
+        assert_eq!(why_not(&system, Remote::builder()).await, [expected]);
+        system.stop().await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s21_declared_settings_of_remoting_are_checked_and_logged_with_those_of_the_system() {
     let builder = |file: &str| {
         let builder = ActorSystem::builder("one").ignore_environment();

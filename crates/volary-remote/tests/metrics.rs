@@ -132,6 +132,18 @@ async fn r8_whoever_breaks_a_rule_or_is_refused_is_counted_and_every_life_that_i
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r8_an_answer_to_no_heartbeat_says_nothing_of_the_way() {
+    let node = Node::start("one", builder()).await;
+    let mut peer = Stranger::enter(&node, "127.0.0.1:9").await;
+    let answers = [0, 1_000, u64::MAX].map(|nonce| Frame::HeartbeatReply { nonce });
+    peer.say(answers.into_iter().chain([Frame::Heartbeat { nonce: 5 }]))
+        .await;
+    while soon("that they were read", peer.hear()).await != Some(Frame::HeartbeatReply { nonce: 5 }) {}
+    assert_eq!(reading(&node).round_trip, None);
+    node.system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r8_sums_do_not_fall_when_a_peer_is_forgotten() {
     let node = Node::start("one", builder().options(options().peers(1))).await;
     for round in 1..=5 {

@@ -118,6 +118,42 @@ async fn r1_each_senseless_option_is_refused_by_its_name() {
     system.stop().await.unwrap();
 }
 
+/// As much as can be said of all that has no upper bound.
+fn greatest() -> RemoteOptions {
+    let ever = Duration::MAX;
+    RemoteOptions::new()
+        .outbound_bytes(usize::MAX)
+        .window(u64::MAX)
+        .receiver_share(u64::MAX)
+        .inbound_bytes(usize::MAX)
+        .large_window(usize::MAX)
+        .connect_timeout(ever)
+        .backoff_first(ever)
+        .backoff_most(ever)
+        .heartbeat(ever - MS)
+        .silence(ever)
+        .lost_after(ever)
+        .operation_timeout(ever)
+        .peers(usize::MAX)
+        .handshakes(usize::MAX)
+        .stretch_bytes(usize::MAX)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r1_what_has_no_upper_bound_may_be_as_great_as_can_be() {
+    let one = Node::start("one", builder().options(greatest())).await;
+    let other = Node::start("other", builder().options(greatest())).await;
+    other.desk("desk").await;
+    let far = one.far(&other, "desk");
+    for number in 1..=3 {
+        far.tell(Long::of(number)).unwrap();
+        let answer = soon("an answer", far.ask(Note { number })).await;
+        assert_eq!(answer.unwrap(), number);
+    }
+    soon("kinds", one.remote.kinds(other.remote.node())).await.unwrap();
+    stop(one, other).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r5_plaintext_beyond_loopback_must_be_asked_for() {
     let system = system().await;

@@ -6,7 +6,7 @@ mod common;
 use std::time::Duration;
 
 use common::place::{MS, Place, options, until};
-use common::{Desk, Echo, Log, Note};
+use common::{Desk, Echo, Log, Nap, Note};
 use serde::{Deserialize, Serialize};
 use volary::prelude::*;
 use volary_core::{DeadLetter, DeadReason};
@@ -93,6 +93,35 @@ fn r7_the_time_that_is_left_travels_with_a_tell() {
         clerk.ask(Inquire).timeout(7_000 * MS).await.unwrap();
         until(&sim, "the note", || other.log.len() == 1).await;
         assert_eq!(other.log.all(), ["Some(7.0)"]);
+    });
+}
+
+#[test]
+fn s3_the_time_that_a_message_waits_for_a_connection_counts() {
+    Sim::check(20, |sim| async move {
+        let (one, other) = (start(&sim, "one").await, start(&sim, "other").await);
+        guard(&other).await;
+        let (far, desk) = (one.far::<Guard>("other", "guard"), one.far::<Desk>("other", "desk"));
+        let clerk = one.system.spawn({
+            let far = far.clone();
+            move || Clerk(far.clone())
+        });
+        let clerk = clerk.await.unwrap();
+        sim.partition(&[&sim.node("one")]);
+        clerk.ask(Inquire).timeout(7_000 * MS).await.unwrap();
+        // As long as its asker waits, and not as long again when it has come.
+        let asked = tokio::join!(desk.ask(Note { number: 1 }).timeout(3_000 * MS), async {
+            sim.sleep(2_000 * MS).await;
+            let near: ActorRef<Desk> = other.system.lookup("/user/desk").unwrap();
+            near.tell(Nap { millis: 1_100 }).unwrap();
+            sim.heal();
+        });
+        assert!(matches!(asked.0, Err(AskError::Timeout { .. })), "{:?}", asked.0);
+        until(&sim, "the end of the nap", || other.log.len() >= 3).await;
+        sim.sleep(1_000 * MS).await;
+        let mut log = other.log.all();
+        log.sort();
+        assert_eq!(log, ["Some(5.0)", "napped", "napping"]);
     });
 }
 

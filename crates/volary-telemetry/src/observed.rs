@@ -57,6 +57,11 @@ impl Observed {
             let mut last = self.last.lock();
             if !last.untold.contains_key(name) {
                 last.untold = self.look(&system);
+                // Whose figures are gone is told nothing, and does not look for itself: what others were told in this
+                // collection would be told in the next.
+                for name in &*self.registered.lock() {
+                    last.untold.entry(name).or_default();
+                }
             }
             last.untold.remove(name)
         };

@@ -4,13 +4,15 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::*};
 
 use common::*;
 use opentelemetry_sdk::metrics::data::{AggregatedMetrics, MetricData};
 use opentelemetry_sdk::metrics::{InMemoryMetricExporter, SdkMeterProvider};
 use volary::prelude::*;
 use volary::telemetry::{MAX_ACTORS, Otel};
-use volary::{BOUNDS, Cardinality, Directive, Supervision, Telemetry};
+use volary::{BOUNDS, Cardinality, Directive, Instrument, InstrumentSource, Point, Supervision, Telemetry};
 
 type Attributes = BTreeMap<String, String>;
 
@@ -382,6 +384,70 @@ async fn l29_a_system_that_has_stopped_tells_nothing_and_takes_no_instruments() 
     system.stop().await.unwrap();
     assert!(collector.collect().values().all(|seen| seen.points.is_empty()));
     assert!(Otel::new(&collector.provider).install(&system).is_err());
+}
+
+/// Has one figure, until it has none any more.
+struct Gate {
+    name: &'static str,
+    passed: AtomicU64,
+    looked: AtomicU64,
+}
+
+const CLOSED: u64 = u64::MAX;
+
+impl Gate {
+    fn new(name: &'static str) -> Arc<Self> {
+        let (passed, looked) = (AtomicU64::new(0), AtomicU64::new(0));
+        Arc::new(Gate { name, passed, looked })
+    }
+}
+
+impl InstrumentSource for Gate {
+    fn instruments(&self) -> Vec<Instrument> {
+        self.looked.fetch_add(1, Relaxed);
+        match self.passed.load(Relaxed) {
+            CLOSED => Vec::new(),
+            passed => {
+                let point = Point::new(passed).label("gate.side", "north");
+                vec![Instrument::counter(self.name, "Who came through the gate").points([point])]
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn l29_figures_of_others_are_told_with_their_labels_whenever_they_come_and_go() {
+    let system = builder("test").start().await.unwrap();
+    let (early, late) = (Gate::new("early.passed.count"), Gate::new("late.passed.count"));
+    system.add_instruments(early.clone());
+    let collector = Collector::new();
+    Otel::new(&collector.provider).install(&system).unwrap();
+    system.add_instruments(late.clone());
+    for passed in 1..=3 {
+        early.passed.store(passed, Relaxed);
+        late.passed.store(10 * passed, Relaxed);
+        let all = collector.collect();
+        for (gate, expected) in [(&early, passed), (&late, 10 * passed)] {
+            let [(attributes, value)] = &all[gate.name].points[..] else {
+                panic!("{:?}", all[gate.name])
+            };
+            assert_eq!(*value, expected as f64);
+            let labels = [("actor.system", "test"), ("gate.side", "north")];
+            let labels = labels.map(|(label, value)| (label.to_owned(), value.to_owned()));
+            assert_eq!(*attributes, labels.into());
+        }
+    }
+    // One that has no figures any more does not keep those of others from being those of now.
+    early.passed.store(CLOSED, Relaxed);
+    let looked = late.looked.load(Relaxed);
+    for passed in 41..=43 {
+        late.passed.store(passed, Relaxed);
+        let all = collector.collect();
+        assert!(all.get(early.name).is_none_or(|seen| seen.points.is_empty()));
+        assert_eq!(all[late.name].points[0].1, passed as f64);
+    }
+    assert_eq!(late.looked.load(Relaxed) - looked, 3, "once for each collection");
+    system.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -44,8 +44,8 @@ impl Link {
 
     /// The other side has answered a heartbeat: if it is the last, it is known how long that took.
     pub(super) fn sign(&self, nonce: u64) {
-        // Once: whoever says it again did not take longer.
-        if self.asked_for.compare_exchange(nonce, 0, Relaxed, Relaxed).is_ok() {
+        // Once: whoever says it again did not take longer. And 0 is none that was asked for.
+        if nonce != 0 && self.asked_for.compare_exchange(nonce, 0, Relaxed, Relaxed).is_ok() {
             let took = self.peer.shared.nanos().saturating_sub(self.asked.load(Relaxed));
             self.peer.counters.round_trip.store(took.max(1), Relaxed);
         }

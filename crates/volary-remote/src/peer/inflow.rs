@@ -37,7 +37,7 @@ impl Inflow {
         Inflow {
             all,
             most,
-            least: (most / (PART_AHEAD * peers.max(1))).min(MOST_AHEAD),
+            least: (most / PART_AHEAD.saturating_mul(peers.max(1))).min(MOST_AHEAD),
             taken: AtomicU64::new(0),
             spare: Apart::default(),
             back: Apart::default(),

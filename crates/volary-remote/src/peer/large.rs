@@ -2,9 +2,10 @@
 //! with each batch.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use volary_wire::native::Chunks;
+use volary_wire::native::{Addressed, Chunks};
 
 use super::distance::Distance;
 
@@ -154,6 +155,17 @@ impl LargeFrames {
         let rest = std::mem::take(&mut self.queue);
         put(self);
         self.queue.extend(rest);
+    }
+
+    /// Of none of them a piece has gone: each message has so much less time.
+    pub(super) fn count_down(&mut self, by: Duration) {
+        for large in self.queue.iter_mut().filter(|large| large.message.is_some()) {
+            let mut out = BytesMut::new();
+            if Addressed::count_down(&large.frame, by, &mut out) {
+                self.bytes = self.bytes - large.frame.len() + out.len();
+                large.frame = out.freeze();
+            }
+        }
     }
 
     /// Takes out messages that have not begun to go.

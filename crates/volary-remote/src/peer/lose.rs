@@ -1,6 +1,7 @@
 //! What becomes of messages when a connection is made or ends.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
 use volary_core::foreign::{PendingReply, Undeliverable};
@@ -15,9 +16,10 @@ use crate::outlet::place;
 impl Outbound {
     /// A connection was made; its number, and what is lost by that. One that there was is over, even if whoever closes
     /// it has not come here yet: what was written for it means something else on the next.
-    pub(crate) fn connect(&mut self, capabilities: Capabilities, bounds: Bounds) -> (u64, Vec<Lost>) {
+    pub(crate) fn connect(&mut self, capabilities: Capabilities, bounds: Bounds, now: Duration) -> (u64, Vec<Lost>) {
         let mut lost = self.disconnect(self.epoch);
         lost.extend(self.take_given_up());
+        self.count_down(now);
         let terms = self.own_terms.with(capabilities, bounds);
         if terms != self.own_terms {
             self.terms = terms;
@@ -31,6 +33,22 @@ impl Outbound {
         self.names = Names::new();
         self.first.clear();
         (self.epoch, lost)
+    }
+
+    /// What has waited has as much time as is left of it `now`, on the clock that said when it is over.
+    fn count_down(&mut self, now: Duration) {
+        self.large.count_down(now);
+        let has_metadata = |frame| Addressed::of(frame).is_some_and(|message| message.has_metadata);
+        if !frames(&self.ready).any(has_metadata) {
+            return;
+        }
+        let waiting = std::mem::take(&mut self.ready);
+        self.ready.reserve(waiting.len());
+        for frame in frames(&waiting) {
+            if !Addressed::count_down(frame, now, &mut self.ready) {
+                self.ready.extend_from_slice(frame);
+            }
+        }
     }
 
     /// Takes out what has waited for a connection and is more than the peer takes.
@@ -305,13 +323,44 @@ mod tests {
     fn ways(outbound: &mut Outbound) -> (Vec<u64>, Vec<u64>) {
         let mut bounds = Bounds::default();
         bounds.frame = Some(9 << 10);
-        let (_, lost) = outbound.connect(Capabilities::all(), bounds);
+        let (_, lost) = outbound.connect(Capabilities::all(), bounds, Duration::ZERO);
         assert!(lost.is_empty());
         let at_once = frames(&outbound.ready).filter_map(numbered).collect();
         (
             at_once,
             outbound.large.messages().map(|(sequence, _)| sequence).collect(),
         )
+    }
+
+    #[test]
+    fn s3_what_has_waited_to_go_in_pieces_has_less_time_as_well() {
+        let mut outbound = Outbound::new(&RemoteOptions::new());
+        let time = |seconds| Metadata::builder().deadline(Duration::from_secs(seconds)).build();
+        let written = |sequence, seconds| {
+            let mut out = BytesMut::new();
+            let head = Head {
+                sequence,
+                receiver: NameRef::Text("a"),
+                sender: None,
+                type_name: NameRef::Text("test"),
+                codec: volary_wire::CodecId::PROTO,
+                metadata: Some(&time(seconds)),
+            };
+            let _ = FrameWriter::new(&mut out).tell(&head, |_| Ok::<(), ()>(()));
+            out
+        };
+        let beside = Frame::Heartbeat { nonce: 1 };
+        outbound.ready.extend_from_slice(&written(1, 1_000));
+        put(&mut outbound.ready, &beside);
+        outbound.large.push(place("a"), 2, written(2, 1_005).freeze());
+        outbound.connect(Capabilities::all(), Bounds::default(), Duration::from_secs(999));
+        let mut expected = written(1, 1);
+        put(&mut expected, &beside);
+        assert_eq!(outbound.ready, expected);
+        let large: Vec<_> = outbound.large.messages().collect();
+        let expected = written(2, 6);
+        assert_eq!(large, [(2, &expected[..])]);
+        assert_eq!(outbound.large.bytes(), expected.len());
     }
 
     #[test]

@@ -245,7 +245,7 @@ impl Peer {
         let (epoch, lost, strangers, to_strangers) = {
             let mut outbound = self.outbound.lock();
             let mut known = self.known.lock();
-            let (epoch, lost) = outbound.connect(*capabilities, *bounds);
+            let (epoch, lost) = outbound.connect(*capabilities, *bounds, self.shared.system.uptime());
             let strangers = known.begin(system);
             let to_strangers = outbound.take_back(&strangers.iter().map(StandIn::id).collect());
             // Under the same lock: who begins to watch is among them, or finds the connection.

@@ -312,8 +312,8 @@ impl Outbound {
     /// answers and tells of ends is not charged to anybody else.
     pub(crate) fn is_overfull(&self) -> bool {
         self.first.len() + self.answers + self.large.other_bytes() > self.most_bytes
-            || self.ready.len() > 2 * self.most_bytes
-            || self.large.len() as u64 > 2 * self.window
+            || self.ready.len() / 2 > self.most_bytes
+            || self.large.len() as u64 / 2 > self.window
     }
 
     /// Whether so many bytes are about to be written, after which [`next_batch`](Outbound::next_batch) is called.
@@ -399,6 +399,8 @@ pub(super) fn put(out: &mut BytesMut, frame: &Frame) {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use volary_wire::native::{Bounds, Capabilities};
 
     use super::*;
@@ -406,11 +408,11 @@ mod tests {
     #[test]
     fn r3_nothing_that_was_written_for_one_connection_goes_to_the_next() {
         let mut outbound = Outbound::new(&RemoteOptions::new());
-        let (first, _) = outbound.connect(Capabilities::all(), Bounds::default());
+        let (first, _) = outbound.connect(Capabilities::all(), Bounds::default(), Duration::ZERO);
         outbound.write_in_order(&Frame::Heartbeat { nonce: 1 });
         assert!(outbound.has_more());
         // Whoever closes the first has not come yet.
-        let (second, _) = outbound.connect(Capabilities::all(), Bounds::default());
+        let (second, _) = outbound.connect(Capabilities::all(), Bounds::default(), Duration::ZERO);
         assert!(!outbound.has_more());
         outbound.write_in_order(&Frame::Heartbeat { nonce: 2 });
         outbound.disconnect(first);
@@ -420,8 +422,8 @@ mod tests {
     #[test]
     fn r8_what_the_last_connection_said_does_not_count_on_the_next() {
         let mut outbound = Outbound::new(&RemoteOptions::new());
-        let (first, _) = outbound.connect(Capabilities::all(), Bounds::default());
-        outbound.connect(Capabilities::all(), Bounds::default());
+        let (first, _) = outbound.connect(Capabilities::all(), Bounds::default(), Duration::ZERO);
+        outbound.connect(Capabilities::all(), Bounds::default(), Duration::ZERO);
         let confirm = Confirm::new(9, &[]).unwrap_or_else(|| unreachable!("no ranges"));
         assert_eq!(outbound.confirm(first, &confirm), Ok(0));
         assert_eq!(outbound.confirm(first + 1, &confirm), Err(Breach::NotSent));
@@ -431,7 +433,7 @@ mod tests {
     #[test]
     fn r3_a_long_buffer_is_kept_while_batches_differ_and_let_go_of_when_they_stay_short() {
         let mut outbound = Outbound::new(&RemoteOptions::new());
-        let (epoch, _) = outbound.connect(Capabilities::all(), Bounds::default());
+        let (epoch, _) = outbound.connect(Capabilities::all(), Bounds::default(), Duration::ZERO);
         let (mut spare, mut largest) = (Batch::default(), Vec::new());
         for batch in 0..1_000 {
             let heartbeats = if batch < 500 && batch % 50 == 0 { 500_000 } else { 10 };
@@ -455,7 +457,7 @@ mod tests {
     #[test]
     fn r3_a_way_that_is_closed_keeps_no_buffers() {
         let mut outbound = Outbound::new(&RemoteOptions::new());
-        outbound.connect(Capabilities::all(), Bounds::default());
+        outbound.connect(Capabilities::all(), Bounds::default(), Duration::ZERO);
         (0..10_000).for_each(|nonce| outbound.write_in_order(&Frame::Heartbeat { nonce }));
         (0..10_000).for_each(|nonce| outbound.write_first(&Frame::Heartbeat { nonce }));
         outbound.names.message_type(TypeId::of::<()>(), "nothing");

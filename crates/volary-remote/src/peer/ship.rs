@@ -6,6 +6,7 @@
 use std::any::TypeId;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering::*};
+use std::time::Duration;
 
 use bytes::BytesMut;
 use volary_core::foreign::{Parcel, Undeliverable};
@@ -30,6 +31,8 @@ pub(crate) struct Shipment<'a> {
     pub(crate) number: &'a AtomicU64,
     pub(crate) sender: Option<&'a dyn Fn() -> Option<String>>,
     pub(crate) metadata: Option<Metadata>,
+    /// The time on the clock of this node.
+    pub(crate) clock: &'a dyn Fn() -> Duration,
 }
 
 /// What became of a message that was to be taken.
@@ -166,13 +169,14 @@ impl Outbound {
                 }
             },
         };
+        let waiting = (!self.connected).then(|| due(shipment)).flatten();
         let head = Head {
             sequence: self.sequence + 1,
             receiver,
             sender,
             type_name,
             codec: shipment.entry.codec(),
-            metadata: shipment.metadata.as_ref(),
+            metadata: waiting.as_ref().or(shipment.metadata.as_ref()),
         };
         let copy = |out: &mut BytesMut| -> Result<(), Infallible> {
             out.extend_from_slice(payload);
@@ -278,4 +282,18 @@ impl Outbound {
         }
         at
     }
+}
+
+/// What travels along with a message that has to wait: when its time is over, on the clock of this node, in the place of how
+/// much it has. How much is left is seen when there is a connection.
+fn due(shipment: &Shipment<'_>) -> Option<Metadata> {
+    let metadata = shipment.metadata.as_ref()?;
+    let mut due = Metadata::builder().deadline((shipment.clock)().saturating_add(metadata.deadline()?));
+    if let Some(trace) = metadata.trace() {
+        due = due.trace(trace);
+    }
+    let due = metadata
+        .headers()
+        .fold(due, |due, (name, value)| due.header(name, value));
+    Some(due.build())
 }

@@ -16,7 +16,7 @@ use super::read::number;
 use super::write::{number_length, put_number};
 use super::{FrameError, FrameKind, Limits};
 
-const DEADLINE: u8 = 1;
+pub(super) const DEADLINE: u8 = 1;
 const TRACE: u8 = 2;
 const HEADER: u8 = 3;
 const TRACE_BYTES: usize = 25;
@@ -259,7 +259,7 @@ fn nothing_behind(value: &[u8], length: usize, kind: FrameKind) -> Result<(), Fr
     }
 }
 
-fn micros(time: Duration) -> u64 {
+pub(super) fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 

@@ -98,7 +98,7 @@ pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
 impl<'a> Fields<'a> {
     #[inline]
-    fn byte(&mut self) -> Option<u8> {
+    pub(super) fn byte(&mut self) -> Option<u8> {
         let (&byte, rest) = self.0.split_first()?;
         self.0 = rest;
         Some(byte)
