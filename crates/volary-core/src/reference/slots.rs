@@ -95,10 +95,15 @@ impl Page {
         self.earliest.fetch_min(next, SeqCst).min(next)
     }
 
-    /// A slot has come home. True: it was the last one.
+    /// A slot has come home. True: it was the last one. Not by a reference to the page, which would have to be good until the
+    /// call returns: the page may go as soon as this slot is counted, if the others came home meanwhile.
+    ///
+    /// # Safety
+    /// The page stands, and the slot is counted once.
     #[cfg(not(volary_loom))]
-    fn is_complete(&self) -> bool {
-        self.home.fetch_add(1, AcqRel) + 1 == PAGE
+    unsafe fn came_home(page: NonNull<Page>) -> bool {
+        // SAFETY: the page stands up to this operation, which is all that the reference to the counter is for.
+        unsafe { (*page.as_ptr()).home.fetch_add(1, AcqRel) + 1 == PAGE }
     }
 }
 
@@ -187,8 +192,8 @@ mod pool {
     fn go_home(slot: NonNull<ReplySlot>) {
         // SAFETY: the slot is not home yet, so its page stands.
         let page = unsafe { slot.as_ref().page() };
-        // SAFETY: as above, up to this operation for all slots but the last.
-        if !unsafe { page.as_ref() }.is_complete() {
+        // SAFETY: as above, and the slot comes home once.
+        if !unsafe { Page::came_home(page) } {
             return;
         }
         {
@@ -266,7 +271,7 @@ mod pool {
         // SAFETY: the only slot of its page has come home.
         unsafe {
             let page = slot.as_ref().page();
-            if page.as_ref().is_complete() {
+            if Page::came_home(page) {
                 drop(Box::from_raw(page.as_ptr()));
             }
         }
