@@ -112,6 +112,7 @@ mod pool {
     use std::cell::RefCell;
     use std::ptr::NonNull;
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    use std::task::Waker;
     use std::time::Duration;
 
     use parking_lot::Mutex;
@@ -123,9 +124,13 @@ mod pool {
     /// As many asks of one thread may wait at once, or a little more, before their slots come from elsewhere.
     const PER_THREAD: usize = 1024;
     /// How often pages are looked at, at least: in good time before anybody who has just begun to wait is due.
-    const EVERY: Duration = Duration::from_millis(250);
+    const EVERY: u64 = Duration::from_millis(250).as_nanos() as u64;
+    /// How long nobody looks for each page that there is, in nanoseconds; a look takes a tenth of that.
+    const REST_PER_PAGE: u64 = 1_000;
+    /// How many pages are looked at before others who want the list have their turn.
+    const STRETCH: usize = 1_024;
     /// How many are woken at once.
-    const BATCH: usize = 256;
+    pub(super) const BATCH: usize = 256;
 
     /// What a thread has at hand.
     struct Local(Vec<NonNull<ReplySlot>>);
@@ -140,12 +145,50 @@ mod pool {
         static LOCAL: RefCell<Local> = const { RefCell::new(Local(Vec::new())) };
     }
 
-    struct Pages(Vec<NonNull<Page>>);
+    /// Pages that stand, for as long as they are listed; their numbers are under the lock of the list.
+    pub(super) struct Pages(Vec<NonNull<Page>>);
 
     // SAFETY: pages are shared between threads.
     unsafe impl Send for Pages {}
 
-    static PAGES: Mutex<Pages> = Mutex::new(Pages(Vec::new()));
+    impl Pages {
+        pub(super) const fn new() -> Self {
+            Pages(Vec::new())
+        }
+
+        pub(super) fn add(&mut self, page: NonNull<Page>) {
+            // SAFETY: the page was just made, and the list is ours.
+            unsafe { page.as_ref() }.number.set(self.0.len());
+            self.0.push(page);
+        }
+
+        /// The last one takes its place.
+        pub(super) fn remove(&mut self, page: NonNull<Page>) {
+            // SAFETY: it is listed, so it stands, and the list is ours.
+            let number = unsafe { page.as_ref() }.number.get();
+            self.0.swap_remove(number);
+            if let Some(moved) = self.0.get(number) {
+                // SAFETY: as above.
+                unsafe { moved.as_ref() }.number.set(number);
+            }
+        }
+
+        /// Looks at pages below that one, until there is a batch to wake or others want the list. Those below the returned
+        /// one are still to come, whatever comes and goes meanwhile: downwards, since a page that changes its place
+        /// goes down. It has been looked at by then, or will be.
+        pub(super) fn look_below(&self, below: usize, now: u64, next: &mut u64, due: &mut Vec<Waker>) -> usize {
+            let mut at = below.min(self.0.len());
+            let stop = at.saturating_sub(STRETCH);
+            while at > stop && due.len() < BATCH {
+                at -= 1;
+                // SAFETY: it is listed, so it stands.
+                *next = unsafe { self.0[at].as_ref() }.look(now, due).min(*next);
+            }
+            at
+        }
+    }
+
+    static PAGES: Mutex<Pages> = Mutex::new(Pages::new());
     /// When the next sweep is due, in nanoseconds of the clock that everybody shares.
     static NEXT: AtomicU64 = AtomicU64::new(0);
 
@@ -161,12 +204,7 @@ mod pool {
     #[cold]
     fn fresh() -> NonNull<ReplySlot> {
         let page = Page::open();
-        {
-            let mut pages = PAGES.lock();
-            // SAFETY: the page was just made, and this is the lock for its number.
-            unsafe { page.as_ref() }.number.set(pages.0.len());
-            pages.0.push(page);
-        }
+        PAGES.lock().add(page);
         let mut slots = Page::slots(page);
         let first = slots.next();
         slots.for_each(give);
@@ -196,16 +234,8 @@ mod pool {
         if !unsafe { Page::came_home(page) } {
             return;
         }
-        {
-            let mut pages = PAGES.lock();
-            // SAFETY: it is ours alone now, but for a sweep, which holds this lock.
-            let number = unsafe { page.as_ref() }.number.get();
-            pages.0.swap_remove(number);
-            if let Some(moved) = pages.0.get(number) {
-                // SAFETY: it is listed, so it stands, and this is the lock for its number.
-                unsafe { moved.as_ref() }.number.set(number);
-            }
-        }
+        // It is ours alone now, but for a sweep, which holds this lock.
+        PAGES.lock().remove(page);
         // SAFETY: made by `Page::open`; nobody has one of its slots, and no sweep comes by any more.
         drop(unsafe { Box::from_raw(page.as_ptr()) });
     }
@@ -215,34 +245,29 @@ mod pool {
         let now = now.nanos();
         if now >= NEXT.load(Relaxed) {
             // One of several clocks of the process does it.
-            let mut next = now.saturating_add(EVERY.as_nanos() as u64);
-            NEXT.store(next, Relaxed);
-            let mut at = Some(0);
-            while let Some(from) = at {
-                at = sweep_some(from, now, &mut next);
+            NEXT.store(now.saturating_add(EVERY), Relaxed);
+            let (mut earliest, mut below, mut pages) = (u64::MAX, usize::MAX, 0);
+            while below > 0 {
+                let mut due = Vec::new();
+                {
+                    let list = PAGES.lock();
+                    pages = list.0.len();
+                    below = list.look_below(below, now, &mut earliest, &mut due);
+                }
+                // Without the lock: they are anybody's.
+                due.into_iter().for_each(wake);
             }
-            NEXT.store(next, Relaxed);
+            NEXT.store(next_sweep(now, earliest, pages), Relaxed);
         }
         Some(Moment::from_nanos(NEXT.load(Relaxed)))
     }
 
-    /// From that page on, until there is a batch to wake, which is done without the lock. Where to go on.
-    fn sweep_some(from: usize, now: u64, next: &mut u64) -> Option<usize> {
-        let mut due = Vec::new();
-        let mut at = from;
-        {
-            let pages = PAGES.lock();
-            while due.len() < BATCH
-                && let Some(page) = pages.0.get(at)
-            {
-                // SAFETY: it is listed, so it stands, and it goes under this lock only.
-                *next = unsafe { page.as_ref() }.look(now, &mut due).min(*next);
-                at += 1;
-            }
-        }
-        let full = due.len() >= BATCH;
-        due.into_iter().for_each(wake);
-        full.then_some(at)
+    /// When the earliest is due, but not so soon that the clock does little else than look at pages: with very many of them
+    /// one or the other is due at any moment.
+    pub(super) fn next_sweep(now: u64, earliest: u64, pages: usize) -> u64 {
+        let rest = (pages as u64).saturating_mul(REST_PER_PAGE);
+        let (soonest, latest) = (now.saturating_add(rest), now.saturating_add(EVERY));
+        earliest.min(latest).max(soonest)
     }
 
     /// How many pages there are, for tests.

@@ -171,7 +171,7 @@ mod plain {
     use std::task::Poll;
     use std::time::Duration;
 
-    use super::pool::pages;
+    use super::pool::{BATCH, Pages, next_sweep, pages};
     use super::*;
     use crate::*;
 
@@ -236,6 +236,60 @@ mod plain {
             pages() < before + rounds,
             "two for each thread, and none is left behind"
         );
+    }
+
+    #[test]
+    fn miri_pages_that_change_their_place_during_a_sweep_are_not_passed_over() {
+        // Two more than are woken at once, and all of them are due.
+        let count = BATCH / PAGE + 2;
+        let all: Vec<_> = (0..count).map(|_| Page::open()).collect();
+        for page in &all {
+            for slot in Page::slots(*page) {
+                // SAFETY: the page goes at the end of this test, and its slots have been given to nobody else.
+                unsafe {
+                    slot.as_ref().stamp(FAR);
+                    slot.as_ref().leave_to_sweep();
+                    assert!(ReplySlot::poll::<u8>(slot, Waker::noop()).is_pending());
+                    slot.as_ref().tell_page();
+                }
+            }
+        }
+        let mut list = Pages::new();
+        all.iter().for_each(|page| list.add(*page));
+        let (mut woken, mut next, mut below) = (0, u64::MAX, usize::MAX);
+        while below > 0 {
+            let mut due = Vec::new();
+            below = list.look_below(below, FAR, &mut next, &mut due);
+            woken += due.len();
+            if below > 0 {
+                // Meanwhile some go, and others take their places.
+                for gone in [1, 5] {
+                    let waits = |slot: &NonNull<ReplySlot>| {
+                        // SAFETY: as above.
+                        matches!(unsafe { slot.as_ref() }.call(FAR), Call::Due(Some(_)))
+                    };
+                    woken += Page::slots(all[gone]).filter(waits).count();
+                    list.remove(all[gone]);
+                }
+            }
+        }
+        assert_eq!(woken, count * PAGE);
+        for page in all {
+            // SAFETY: made by `Page::open`, and not used any more.
+            drop(unsafe { Box::from_raw(page.as_ptr()) });
+        }
+    }
+
+    #[test]
+    fn sweeps_are_as_far_apart_as_they_take_long() {
+        const MILLI: u64 = 1_000_000;
+        assert_eq!(next_sweep(FAR, FAR + 3 * MILLI, 100), FAR + 3 * MILLI, "to the moment");
+        assert_eq!(next_sweep(FAR, u64::MAX, 100), FAR + 250 * MILLI);
+        // A million asks, of which the next is always due at once.
+        let pages = 1_000_000 / PAGE;
+        let rest = next_sweep(FAR, FAR + 1, pages) - FAR;
+        assert!((20 * MILLI..50 * MILLI).contains(&rest), "{rest} ns");
+        assert_eq!(next_sweep(u64::MAX, u64::MAX, pages), u64::MAX);
     }
 
     struct Never(Vec<ReplyTo<()>>);
