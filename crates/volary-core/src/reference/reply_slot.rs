@@ -17,6 +17,8 @@
 use std::cell::{Cell, UnsafeCell};
 use std::mem::{MaybeUninit, align_of, size_of};
 use std::ptr::NonNull;
+// Of no part in the protocol, so models need not know of it.
+use std::sync::atomic::AtomicU32 as Number;
 use std::task::{Poll, Waker};
 
 use super::slots::{self, Page};
@@ -65,7 +67,7 @@ pub(crate) struct ReplySlot {
     /// How long the asker is willing to wait, in nanoseconds.
     patience: Cell<u64>,
     /// Number of the system asked, for counting what comes too late.
-    system: Cell<u32>,
+    system: Number,
     waker: UnsafeCell<Option<Waker>>,
     value: UnsafeCell<MaybeUninit<[u64; VALUE_WORDS]>>,
 }
@@ -86,7 +88,7 @@ impl ReplySlot {
             due: AtomicU64::new(0),
             page: Cell::new(NonNull::dangling()),
             patience: Cell::new(0),
-            system: Cell::new(0),
+            system: Number::new(0),
             waker: UnsafeCell::new(None),
             value: UnsafeCell::new(MaybeUninit::uninit()),
         }
@@ -98,7 +100,7 @@ impl ReplySlot {
         let taken = slots::take();
         // SAFETY: it is nobody's but ours.
         let slot = unsafe { taken.as_ref() };
-        slot.system.set(system);
+        slot.system.store(system, Relaxed);
         slot.patience.set(patience);
         slot.state.store(0, Relaxed);
         slot.deadline.store(0, Relaxed);
@@ -176,18 +178,36 @@ impl ReplySlot {
             due if due > now => return Call::Later(due),
             _ => {}
         }
+        match self.take_waker() {
+            Some(waker) => Call::Due(waker),
+            None => Call::Nobody,
+        }
+    }
+
+    /// The waker of an asker of that system, if one waits.
+    #[cfg(not(any(volary_loom, volary_shuttle)))]
+    pub(super) fn call_for(&self, system: u32) -> Option<Waker> {
+        // Another ask by now, of another system: it waits again.
+        if self.state.load(SeqCst) != WAITING || self.system.load(Relaxed) != system {
+            return None;
+        }
+        self.take_waker()?
+    }
+
+    /// For the sweep: the waker, if somebody waits; whoever has been woken by it already left none.
+    fn take_waker(&self) -> Option<Option<Waker>> {
         // It may be another ask by now; then that one has said to the page when it is due, or will.
         if self
             .state
             .compare_exchange(WAITING, WAITING | CALLING, Acquire, Relaxed)
             .is_err()
         {
-            return Call::Nobody;
+            return None;
         }
         // SAFETY: WAITING was published after the waker was written, and CALLING gives it to us.
         let waker = unsafe { (*self.waker.get()).take() };
         self.state.fetch_and(!CALLING, Release);
-        Call::Due(waker)
+        Some(waker)
     }
 
     /// Waits until the sweep has let go of the waker: it takes a moment.
@@ -260,7 +280,7 @@ impl ReplySlot {
         // the drop of the value is user code.
         unsafe {
             let value = this.read::<V>();
-            let system = this.system.get();
+            let system = this.system.load(Relaxed);
             Self::free(slot);
             drop(value);
             Delivered::TooLate(system)

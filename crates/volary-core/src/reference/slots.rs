@@ -177,12 +177,21 @@ mod pool {
         /// one are still to come, whatever comes and goes meanwhile: downwards, since a page that changes its place
         /// goes down. It has been looked at by then, or will be.
         pub(super) fn look_below(&self, below: usize, now: u64, next: &mut u64, due: &mut Vec<Waker>) -> usize {
+            self.visit_below(below, due, |page, due| *next = page.look(now, due).min(*next))
+        }
+
+        fn visit_below(
+            &self,
+            below: usize,
+            due: &mut Vec<Waker>,
+            mut visit: impl FnMut(&Page, &mut Vec<Waker>),
+        ) -> usize {
             let mut at = below.min(self.0.len());
             let stop = at.saturating_sub(STRETCH);
             while at > stop && due.len() < BATCH {
                 at -= 1;
                 // SAFETY: it is listed, so it stands.
-                *next = unsafe { self.0[at].as_ref() }.look(now, due).min(*next);
+                visit(unsafe { self.0[at].as_ref() }, due);
             }
             at
         }
@@ -262,6 +271,18 @@ mod pool {
         Some(Moment::from_nanos(NEXT.load(Relaxed)))
     }
 
+    /// Wakes all who wait for answers of that system, due or not: there is no clock any more that would.
+    pub(crate) fn wake_askers_of(system: u32) {
+        let mut below = usize::MAX;
+        while below > 0 {
+            let mut due = Vec::new();
+            below = PAGES.lock().visit_below(below, &mut due, |page, due| {
+                due.extend(page.slots.iter().filter_map(|slot| slot.call_for(system)));
+            });
+            due.into_iter().for_each(wake);
+        }
+    }
+
     /// When the earliest is due, but not so soon that the clock does little else than look at pages: with very many of them
     /// one or the other is due at any moment.
     pub(super) fn next_sweep(now: u64, earliest: u64, pages: usize) -> u64 {
@@ -307,10 +328,12 @@ mod pool {
     pub(crate) fn sweep(_: crate::time::Moment) -> Option<crate::time::Moment> {
         None
     }
+
+    pub(crate) fn wake_askers_of(_: u32) {}
 }
 
-pub(crate) use pool::sweep;
 pub(super) use pool::{give, take};
+pub(crate) use pool::{sweep, wake_askers_of};
 
 #[cfg(test)]
 #[path = "slots_tests.rs"]

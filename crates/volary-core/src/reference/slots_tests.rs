@@ -331,4 +331,49 @@ mod plain {
         assert!(core().now().since(begun) >= patience, "not before its time");
         system.stop().await.unwrap();
     }
+
+    /// Where no stop finds them.
+    type Answers = std::sync::Arc<crate::sync::Mutex<Vec<ReplyTo<()>>>>;
+    struct Away(Answers);
+    impl Actor for Away {}
+    impl Respond<Wait> for Away {
+        async fn respond(&mut self, _: Wait, reply: ReplyTo<()>, _: &mut Context<Self>) -> Result<(), Fault> {
+            self.0.lock().push(reply);
+            Ok(())
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn s3_an_ask_whose_answer_is_kept_elsewhere_ends_when_the_system_has_stopped() {
+        let limit = Duration::from_secs(20);
+        // One has a timer, the other has none.
+        for patience in [Duration::from_nanos(PATIENT / 2), Duration::from_secs(3600)] {
+            let builder = ActorSystem::builder("away").ignore_environment();
+            let system = builder.settings(|s| s.log_config(false)).start().await.unwrap();
+            let kept = Answers::default();
+            let away = system
+                .spawn({
+                    let kept = kept.clone();
+                    move || Away(kept.clone())
+                })
+                .await
+                .unwrap();
+            let asked = tokio::spawn({
+                let away = away.clone();
+                async move { away.ask(Wait).timeout(patience).await }
+            });
+            let handled = async {
+                while kept.lock().is_empty() {
+                    tokio::task::yield_now().await;
+                }
+            };
+            tokio::time::timeout(limit, handled).await.unwrap();
+            system.stop().await.unwrap();
+            let ended = tokio::time::timeout(limit, asked).await.unwrap().unwrap();
+            let has_ended = matches!(ended, Err(AskError::Stopped | AskError::Timeout { .. }));
+            assert!(has_ended, "{ended:?}");
+            // Too late, and harmless.
+            kept.lock().drain(..).for_each(|reply| reply.send(()));
+        }
+    }
 }
