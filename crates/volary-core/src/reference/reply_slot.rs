@@ -69,6 +69,9 @@ pub(crate) struct ReplySlot {
     /// Number of the system asked, for counting what comes too late.
     system: Number,
     waker: UnsafeCell<Option<Waker>>,
+    /// What the models watch in place of the waker and of the value.
+    #[cfg(volary_loom)]
+    touched: [loom::cell::UnsafeCell<()>; 2],
     value: UnsafeCell<MaybeUninit<[u64; VALUE_WORDS]>>,
 }
 
@@ -90,6 +93,8 @@ impl ReplySlot {
             patience: Cell::new(0),
             system: Number::new(0),
             waker: UnsafeCell::new(None),
+            #[cfg(volary_loom)]
+            touched: [(); 2].map(loom::cell::UnsafeCell::new),
             value: UnsafeCell::new(MaybeUninit::uninit()),
         }
     }
@@ -118,7 +123,7 @@ impl ReplySlot {
         // takes hold of none while nobody waits.
         unsafe {
             let this = slot.as_ref();
-            if (*this.waker.get()).is_some() {
+            if (*this.waker_place()).is_some() {
                 this.forget_waker();
             }
         }
@@ -130,7 +135,23 @@ impl ReplySlot {
     #[cold]
     unsafe fn forget_waker(&self) {
         // SAFETY: the caller's promise.
-        unsafe { *self.waker.get() = None }
+        unsafe { *self.waker_place() = None }
+    }
+
+    /// For whoever has hold of the waker.
+    #[inline(always)]
+    fn waker_place(&self) -> *mut Option<Waker> {
+        #[cfg(volary_loom)]
+        self.touched[0].with_mut(|_| ());
+        self.waker.get()
+    }
+
+    /// For the replier up to COMPLETE, and then for the asker.
+    #[inline(always)]
+    fn value_place(&self) -> *mut u64 {
+        #[cfg(volary_loom)]
+        self.touched[1].with_mut(|_| ());
+        self.value.get().cast()
     }
 
     /// Tells a new slot where it is.
@@ -205,7 +226,7 @@ impl ReplySlot {
             return None;
         }
         // SAFETY: WAITING was published after the waker was written, and CALLING gives it to us.
-        let waker = unsafe { (*self.waker.get()).take() };
+        let waker = unsafe { (*self.waker_place()).take() };
         self.state.fetch_and(!CALLING, Release);
         Some(waker)
     }
@@ -266,7 +287,7 @@ impl ReplySlot {
             // SAFETY: WAITING was published by the asker after it wrote the waker; REPLYING gives
             // it to us. If the sweep has taken it, it wakes the asker.
             let waker = (before & WAITING != 0)
-                .then(|| unsafe { (*this.waker.get()).take() })
+                .then(|| unsafe { (*this.waker_place()).take() })
                 .flatten();
             if this.state.fetch_or(COMPLETE, AcqRel) & CLOSED == 0 {
                 // The slot is the asker's now.
@@ -307,7 +328,7 @@ impl ReplySlot {
             if state & REPLYING == 0 {
                 // SAFETY: WAITING is unset and no replier had begun before it was, so the waker is
                 // ours to write.
-                let current = unsafe { &mut *this.waker.get() };
+                let current = unsafe { &mut *this.waker_place() };
                 if !current.as_ref().is_some_and(|w| w.will_wake(waker)) {
                     *current = Some(waker.clone());
                 }
@@ -360,7 +381,7 @@ impl ReplySlot {
     unsafe fn write<V>(&self, value: V) {
         // SAFETY: size and alignment were checked by `is_inline`; nobody reads before COMPLETE.
         unsafe {
-            let place = self.value.get().cast::<u64>();
+            let place = self.value_place();
             if is_inline::<V>() {
                 place.cast::<V>().write(value);
             } else {
@@ -375,7 +396,7 @@ impl ReplySlot {
     unsafe fn read<V>(&self) -> V {
         // SAFETY: the counterpart of `write`.
         unsafe {
-            let place = self.value.get().cast::<u64>();
+            let place = self.value_place();
             if is_inline::<V>() {
                 place.cast::<V>().read()
             } else {
