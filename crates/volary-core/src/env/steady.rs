@@ -15,6 +15,8 @@ pub(crate) struct Steady {
     pub(crate) clock_stops: Arc<AtomicBool>,
     /// Dispatchers do not know that there is only one thread.
     pub(crate) poses_as_real: bool,
+    /// It says that its clock is that of the process.
+    pub(crate) shares_clock: bool,
 }
 
 impl Steady {
@@ -23,6 +25,7 @@ impl Steady {
             seeded: SeededEnv::new(11),
             clock_stops: Arc::default(),
             poses_as_real: false,
+            shares_clock: false,
         }
     }
 }
@@ -52,6 +55,9 @@ impl Env for Steady {
     }
     fn is_simulated(&self) -> bool {
         !self.poses_as_real
+    }
+    fn shares_clock(&self) -> bool {
+        self.shares_clock
     }
     fn choose_budget(&self, most: u32) -> u32 {
         most

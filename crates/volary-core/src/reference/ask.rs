@@ -500,6 +500,10 @@ impl<C: Deref<Target = CellRef>, M: Message> Asking<C, M> {
         } else {
             self.timer = Some(timers.insert(deadline, task.waker().clone()));
         }
+        // Looked at after the slot says that somebody waits: either this is seen, or the waker is.
+        if self.target.system().has_ended() {
+            return self.give_up(slot, AskError::Stopped);
+        }
         Poll::Pending
     }
 

@@ -51,7 +51,7 @@ pub(crate) use reply_slot::ReplySlot;
 pub use reply_to::ReplyTo;
 pub use resolve::{ResolveError, Resolver, Resolving};
 pub use send::SendFuture;
-pub(crate) use slots::{PATIENT, sweep};
+pub(crate) use slots::{PATIENT, sweep, wake_askers_of};
 pub use spawn::{Spawn, SpawnFuture};
 pub(crate) use spawn::{StartError, StartReport, spawn_guardian};
 pub use status::ActorStatus;

@@ -17,6 +17,8 @@
 use std::cell::{Cell, UnsafeCell};
 use std::mem::{MaybeUninit, align_of, size_of};
 use std::ptr::NonNull;
+// Of no part in the protocol, so models need not know of it.
+use std::sync::atomic::AtomicU32 as Number;
 use std::task::{Poll, Waker};
 
 use super::slots::{self, Page};
@@ -65,8 +67,11 @@ pub(crate) struct ReplySlot {
     /// How long the asker is willing to wait, in nanoseconds.
     patience: Cell<u64>,
     /// Number of the system asked, for counting what comes too late.
-    system: Cell<u32>,
+    system: Number,
     waker: UnsafeCell<Option<Waker>>,
+    /// What the models watch in place of the waker and of the value.
+    #[cfg(volary_loom)]
+    touched: [loom::cell::UnsafeCell<()>; 2],
     value: UnsafeCell<MaybeUninit<[u64; VALUE_WORDS]>>,
 }
 
@@ -86,8 +91,10 @@ impl ReplySlot {
             due: AtomicU64::new(0),
             page: Cell::new(NonNull::dangling()),
             patience: Cell::new(0),
-            system: Cell::new(0),
+            system: Number::new(0),
             waker: UnsafeCell::new(None),
+            #[cfg(volary_loom)]
+            touched: [(); 2].map(loom::cell::UnsafeCell::new),
             value: UnsafeCell::new(MaybeUninit::uninit()),
         }
     }
@@ -98,7 +105,7 @@ impl ReplySlot {
         let taken = slots::take();
         // SAFETY: it is nobody's but ours.
         let slot = unsafe { taken.as_ref() };
-        slot.system.set(system);
+        slot.system.store(system, Relaxed);
         slot.patience.set(patience);
         slot.state.store(0, Relaxed);
         slot.deadline.store(0, Relaxed);
@@ -116,7 +123,7 @@ impl ReplySlot {
         // takes hold of none while nobody waits.
         unsafe {
             let this = slot.as_ref();
-            if (*this.waker.get()).is_some() {
+            if (*this.waker_place()).is_some() {
                 this.forget_waker();
             }
         }
@@ -128,7 +135,23 @@ impl ReplySlot {
     #[cold]
     unsafe fn forget_waker(&self) {
         // SAFETY: the caller's promise.
-        unsafe { *self.waker.get() = None }
+        unsafe { *self.waker_place() = None }
+    }
+
+    /// For whoever has hold of the waker.
+    #[inline(always)]
+    fn waker_place(&self) -> *mut Option<Waker> {
+        #[cfg(volary_loom)]
+        self.touched[0].with_mut(|_| ());
+        self.waker.get()
+    }
+
+    /// For the replier up to COMPLETE, and then for the asker.
+    #[inline(always)]
+    fn value_place(&self) -> *mut u64 {
+        #[cfg(volary_loom)]
+        self.touched[1].with_mut(|_| ());
+        self.value.get().cast()
     }
 
     /// Tells a new slot where it is.
@@ -176,18 +199,36 @@ impl ReplySlot {
             due if due > now => return Call::Later(due),
             _ => {}
         }
+        match self.take_waker() {
+            Some(waker) => Call::Due(waker),
+            None => Call::Nobody,
+        }
+    }
+
+    /// The waker of an asker of that system, if one waits.
+    #[cfg(not(any(volary_loom, volary_shuttle)))]
+    pub(super) fn call_for(&self, system: u32) -> Option<Waker> {
+        // Another ask by now, of another system: it waits again.
+        if self.state.load(SeqCst) != WAITING || self.system.load(Relaxed) != system {
+            return None;
+        }
+        self.take_waker()?
+    }
+
+    /// For the sweep: the waker, if somebody waits; whoever has been woken by it already left none.
+    fn take_waker(&self) -> Option<Option<Waker>> {
         // It may be another ask by now; then that one has said to the page when it is due, or will.
         if self
             .state
             .compare_exchange(WAITING, WAITING | CALLING, Acquire, Relaxed)
             .is_err()
         {
-            return Call::Nobody;
+            return None;
         }
         // SAFETY: WAITING was published after the waker was written, and CALLING gives it to us.
-        let waker = unsafe { (*self.waker.get()).take() };
+        let waker = unsafe { (*self.waker_place()).take() };
         self.state.fetch_and(!CALLING, Release);
-        Call::Due(waker)
+        Some(waker)
     }
 
     /// Waits until the sweep has let go of the waker: it takes a moment.
@@ -246,7 +287,7 @@ impl ReplySlot {
             // SAFETY: WAITING was published by the asker after it wrote the waker; REPLYING gives
             // it to us. If the sweep has taken it, it wakes the asker.
             let waker = (before & WAITING != 0)
-                .then(|| unsafe { (*this.waker.get()).take() })
+                .then(|| unsafe { (*this.waker_place()).take() })
                 .flatten();
             if this.state.fetch_or(COMPLETE, AcqRel) & CLOSED == 0 {
                 // The slot is the asker's now.
@@ -260,7 +301,7 @@ impl ReplySlot {
         // the drop of the value is user code.
         unsafe {
             let value = this.read::<V>();
-            let system = this.system.get();
+            let system = this.system.load(Relaxed);
             Self::free(slot);
             drop(value);
             Delivered::TooLate(system)
@@ -287,7 +328,7 @@ impl ReplySlot {
             if state & REPLYING == 0 {
                 // SAFETY: WAITING is unset and no replier had begun before it was, so the waker is
                 // ours to write.
-                let current = unsafe { &mut *this.waker.get() };
+                let current = unsafe { &mut *this.waker_place() };
                 if !current.as_ref().is_some_and(|w| w.will_wake(waker)) {
                     *current = Some(waker.clone());
                 }
@@ -340,7 +381,7 @@ impl ReplySlot {
     unsafe fn write<V>(&self, value: V) {
         // SAFETY: size and alignment were checked by `is_inline`; nobody reads before COMPLETE.
         unsafe {
-            let place = self.value.get().cast::<u64>();
+            let place = self.value_place();
             if is_inline::<V>() {
                 place.cast::<V>().write(value);
             } else {
@@ -355,7 +396,7 @@ impl ReplySlot {
     unsafe fn read<V>(&self) -> V {
         // SAFETY: the counterpart of `write`.
         unsafe {
-            let place = self.value.get().cast::<u64>();
+            let place = self.value_place();
             if is_inline::<V>() {
                 place.cast::<V>().read()
             } else {

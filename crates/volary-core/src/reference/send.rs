@@ -198,11 +198,10 @@ impl<M: Message> SendFuture<'_, M> {
             }
             let Some(line) = line else { continue };
             let ticket = Some(line.wait(ticket, task.waker()));
-            let may_try = line.may_try(ticket);
             let patience = self.patience();
             patience.ticket = ticket;
-            patience.line = Some(line);
-            if may_try || self.target.log.is_closed() {
+            // Kept before it is asked, so that the place is given up even if the line panics.
+            if patience.line.insert(line).may_try(ticket) || self.target.log.is_closed() {
                 continue;
             }
             return self.pause(task);

@@ -95,10 +95,15 @@ impl Page {
         self.earliest.fetch_min(next, SeqCst).min(next)
     }
 
-    /// A slot has come home. True: it was the last one.
+    /// A slot has come home. True: it was the last one. Not by a reference to the page, which would have to be good until the
+    /// call returns: the page may go as soon as this slot is counted, if the others came home meanwhile.
+    ///
+    /// # Safety
+    /// The page stands, and the slot is counted once.
     #[cfg(not(volary_loom))]
-    fn is_complete(&self) -> bool {
-        self.home.fetch_add(1, AcqRel) + 1 == PAGE
+    unsafe fn came_home(page: NonNull<Page>) -> bool {
+        // SAFETY: the page stands up to this operation, which is all that the reference to the counter is for.
+        unsafe { (*page.as_ptr()).home.fetch_add(1, AcqRel) + 1 == PAGE }
     }
 }
 
@@ -107,6 +112,7 @@ mod pool {
     use std::cell::RefCell;
     use std::ptr::NonNull;
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    use std::task::Waker;
     use std::time::Duration;
 
     use parking_lot::Mutex;
@@ -118,9 +124,13 @@ mod pool {
     /// As many asks of one thread may wait at once, or a little more, before their slots come from elsewhere.
     const PER_THREAD: usize = 1024;
     /// How often pages are looked at, at least: in good time before anybody who has just begun to wait is due.
-    const EVERY: Duration = Duration::from_millis(250);
+    const EVERY: u64 = Duration::from_millis(250).as_nanos() as u64;
+    /// How long nobody looks for each page that there is, in nanoseconds; a look takes a tenth of that.
+    const REST_PER_PAGE: u64 = 1_000;
+    /// How many pages are looked at before others who want the list have their turn.
+    const STRETCH: usize = 1_024;
     /// How many are woken at once.
-    const BATCH: usize = 256;
+    pub(super) const BATCH: usize = 256;
 
     /// What a thread has at hand.
     struct Local(Vec<NonNull<ReplySlot>>);
@@ -135,12 +145,59 @@ mod pool {
         static LOCAL: RefCell<Local> = const { RefCell::new(Local(Vec::new())) };
     }
 
-    struct Pages(Vec<NonNull<Page>>);
+    /// Pages that stand, for as long as they are listed; their numbers are under the lock of the list.
+    pub(super) struct Pages(Vec<NonNull<Page>>);
 
     // SAFETY: pages are shared between threads.
     unsafe impl Send for Pages {}
 
-    static PAGES: Mutex<Pages> = Mutex::new(Pages(Vec::new()));
+    impl Pages {
+        pub(super) const fn new() -> Self {
+            Pages(Vec::new())
+        }
+
+        pub(super) fn add(&mut self, page: NonNull<Page>) {
+            // SAFETY: the page was just made, and the list is ours.
+            unsafe { page.as_ref() }.number.set(self.0.len());
+            self.0.push(page);
+        }
+
+        /// The last one takes its place.
+        pub(super) fn remove(&mut self, page: NonNull<Page>) {
+            // SAFETY: it is listed, so it stands, and the list is ours.
+            let number = unsafe { page.as_ref() }.number.get();
+            self.0.swap_remove(number);
+            if let Some(moved) = self.0.get(number) {
+                // SAFETY: as above.
+                unsafe { moved.as_ref() }.number.set(number);
+            }
+        }
+
+        /// Looks at pages below that one, until there is a batch to wake or others want the list. Those below the returned
+        /// one are still to come, whatever comes and goes meanwhile: downwards, since a page that changes its place
+        /// goes down. It has been looked at by then, or will be.
+        pub(super) fn look_below(&self, below: usize, now: u64, next: &mut u64, due: &mut Vec<Waker>) -> usize {
+            self.visit_below(below, due, |page, due| *next = page.look(now, due).min(*next))
+        }
+
+        fn visit_below(
+            &self,
+            below: usize,
+            due: &mut Vec<Waker>,
+            mut visit: impl FnMut(&Page, &mut Vec<Waker>),
+        ) -> usize {
+            let mut at = below.min(self.0.len());
+            let stop = at.saturating_sub(STRETCH);
+            while at > stop && due.len() < BATCH {
+                at -= 1;
+                // SAFETY: it is listed, so it stands.
+                visit(unsafe { self.0[at].as_ref() }, due);
+            }
+            at
+        }
+    }
+
+    static PAGES: Mutex<Pages> = Mutex::new(Pages::new());
     /// When the next sweep is due, in nanoseconds of the clock that everybody shares.
     static NEXT: AtomicU64 = AtomicU64::new(0);
 
@@ -156,12 +213,7 @@ mod pool {
     #[cold]
     fn fresh() -> NonNull<ReplySlot> {
         let page = Page::open();
-        {
-            let mut pages = PAGES.lock();
-            // SAFETY: the page was just made, and this is the lock for its number.
-            unsafe { page.as_ref() }.number.set(pages.0.len());
-            pages.0.push(page);
-        }
+        PAGES.lock().add(page);
         let mut slots = Page::slots(page);
         let first = slots.next();
         slots.for_each(give);
@@ -187,20 +239,12 @@ mod pool {
     fn go_home(slot: NonNull<ReplySlot>) {
         // SAFETY: the slot is not home yet, so its page stands.
         let page = unsafe { slot.as_ref().page() };
-        // SAFETY: as above, up to this operation for all slots but the last.
-        if !unsafe { page.as_ref() }.is_complete() {
+        // SAFETY: as above, and the slot comes home once.
+        if !unsafe { Page::came_home(page) } {
             return;
         }
-        {
-            let mut pages = PAGES.lock();
-            // SAFETY: it is ours alone now, but for a sweep, which holds this lock.
-            let number = unsafe { page.as_ref() }.number.get();
-            pages.0.swap_remove(number);
-            if let Some(moved) = pages.0.get(number) {
-                // SAFETY: it is listed, so it stands, and this is the lock for its number.
-                unsafe { moved.as_ref() }.number.set(number);
-            }
-        }
+        // It is ours alone now, but for a sweep, which holds this lock.
+        PAGES.lock().remove(page);
         // SAFETY: made by `Page::open`; nobody has one of its slots, and no sweep comes by any more.
         drop(unsafe { Box::from_raw(page.as_ptr()) });
     }
@@ -210,34 +254,41 @@ mod pool {
         let now = now.nanos();
         if now >= NEXT.load(Relaxed) {
             // One of several clocks of the process does it.
-            let mut next = now.saturating_add(EVERY.as_nanos() as u64);
-            NEXT.store(next, Relaxed);
-            let mut at = Some(0);
-            while let Some(from) = at {
-                at = sweep_some(from, now, &mut next);
+            NEXT.store(now.saturating_add(EVERY), Relaxed);
+            let (mut earliest, mut below, mut pages) = (u64::MAX, usize::MAX, 0);
+            while below > 0 {
+                let mut due = Vec::new();
+                {
+                    let list = PAGES.lock();
+                    pages = list.0.len();
+                    below = list.look_below(below, now, &mut earliest, &mut due);
+                }
+                // Without the lock: they are anybody's.
+                due.into_iter().for_each(wake);
             }
-            NEXT.store(next, Relaxed);
+            NEXT.store(next_sweep(now, earliest, pages), Relaxed);
         }
         Some(Moment::from_nanos(NEXT.load(Relaxed)))
     }
 
-    /// From that page on, until there is a batch to wake, which is done without the lock. Where to go on.
-    fn sweep_some(from: usize, now: u64, next: &mut u64) -> Option<usize> {
-        let mut due = Vec::new();
-        let mut at = from;
-        {
-            let pages = PAGES.lock();
-            while due.len() < BATCH
-                && let Some(page) = pages.0.get(at)
-            {
-                // SAFETY: it is listed, so it stands, and it goes under this lock only.
-                *next = unsafe { page.as_ref() }.look(now, &mut due).min(*next);
-                at += 1;
-            }
+    /// Wakes all who wait for answers of that system, due or not: there is no clock any more that would.
+    pub(crate) fn wake_askers_of(system: u32) {
+        let mut below = usize::MAX;
+        while below > 0 {
+            let mut due = Vec::new();
+            below = PAGES.lock().visit_below(below, &mut due, |page, due| {
+                due.extend(page.slots.iter().filter_map(|slot| slot.call_for(system)));
+            });
+            due.into_iter().for_each(wake);
         }
-        let full = due.len() >= BATCH;
-        due.into_iter().for_each(wake);
-        full.then_some(at)
+    }
+
+    /// When the earliest is due, but not so soon that the clock does little else than look at pages: with very many of them
+    /// one or the other is due at any moment.
+    pub(super) fn next_sweep(now: u64, earliest: u64, pages: usize) -> u64 {
+        let rest = (pages as u64).saturating_mul(REST_PER_PAGE);
+        let (soonest, latest) = (now.saturating_add(rest), now.saturating_add(EVERY));
+        earliest.min(latest).max(soonest)
     }
 
     /// How many pages there are, for tests.
@@ -266,7 +317,7 @@ mod pool {
         // SAFETY: the only slot of its page has come home.
         unsafe {
             let page = slot.as_ref().page();
-            if page.as_ref().is_complete() {
+            if Page::came_home(page) {
                 drop(Box::from_raw(page.as_ptr()));
             }
         }
@@ -277,10 +328,12 @@ mod pool {
     pub(crate) fn sweep(_: crate::time::Moment) -> Option<crate::time::Moment> {
         None
     }
+
+    pub(crate) fn wake_askers_of(_: u32) {}
 }
 
-pub(crate) use pool::sweep;
 pub(super) use pool::{give, take};
+pub(crate) use pool::{sweep, wake_askers_of};
 
 #[cfg(test)]
 #[path = "slots_tests.rs"]

@@ -171,7 +171,7 @@ mod plain {
     use std::task::Poll;
     use std::time::Duration;
 
-    use super::pool::pages;
+    use super::pool::{BATCH, Pages, next_sweep, pages};
     use super::*;
     use crate::*;
 
@@ -238,6 +238,60 @@ mod plain {
         );
     }
 
+    #[test]
+    fn miri_pages_that_change_their_place_during_a_sweep_are_not_passed_over() {
+        // Two more than are woken at once, and all of them are due.
+        let count = BATCH / PAGE + 2;
+        let all: Vec<_> = (0..count).map(|_| Page::open()).collect();
+        for page in &all {
+            for slot in Page::slots(*page) {
+                // SAFETY: the page goes at the end of this test, and its slots have been given to nobody else.
+                unsafe {
+                    slot.as_ref().stamp(FAR);
+                    slot.as_ref().leave_to_sweep();
+                    assert!(ReplySlot::poll::<u8>(slot, Waker::noop()).is_pending());
+                    slot.as_ref().tell_page();
+                }
+            }
+        }
+        let mut list = Pages::new();
+        all.iter().for_each(|page| list.add(*page));
+        let (mut woken, mut next, mut below) = (0, u64::MAX, usize::MAX);
+        while below > 0 {
+            let mut due = Vec::new();
+            below = list.look_below(below, FAR, &mut next, &mut due);
+            woken += due.len();
+            if below > 0 {
+                // Meanwhile some go, and others take their places.
+                for gone in [1, 5] {
+                    let waits = |slot: &NonNull<ReplySlot>| {
+                        // SAFETY: as above.
+                        matches!(unsafe { slot.as_ref() }.call(FAR), Call::Due(Some(_)))
+                    };
+                    woken += Page::slots(all[gone]).filter(waits).count();
+                    list.remove(all[gone]);
+                }
+            }
+        }
+        assert_eq!(woken, count * PAGE);
+        for page in all {
+            // SAFETY: made by `Page::open`, and not used any more.
+            drop(unsafe { Box::from_raw(page.as_ptr()) });
+        }
+    }
+
+    #[test]
+    fn sweeps_are_as_far_apart_as_they_take_long() {
+        const MILLI: u64 = 1_000_000;
+        assert_eq!(next_sweep(FAR, FAR + 3 * MILLI, 100), FAR + 3 * MILLI, "to the moment");
+        assert_eq!(next_sweep(FAR, u64::MAX, 100), FAR + 250 * MILLI);
+        // A million asks, of which the next is always due at once.
+        let pages = 1_000_000 / PAGE;
+        let rest = next_sweep(FAR, FAR + 1, pages) - FAR;
+        assert!((20 * MILLI..50 * MILLI).contains(&rest), "{rest} ns");
+        assert_eq!(next_sweep(u64::MAX, u64::MAX, pages), u64::MAX);
+    }
+
     struct Never(Vec<ReplyTo<()>>);
     struct Wait;
     impl Message for Wait {
@@ -276,5 +330,50 @@ mod plain {
         assert!(matches!(ended, Err(AskError::Timeout { .. })));
         assert!(core().now().since(begun) >= patience, "not before its time");
         system.stop().await.unwrap();
+    }
+
+    /// Where no stop finds them.
+    type Answers = std::sync::Arc<crate::sync::Mutex<Vec<ReplyTo<()>>>>;
+    struct Away(Answers);
+    impl Actor for Away {}
+    impl Respond<Wait> for Away {
+        async fn respond(&mut self, _: Wait, reply: ReplyTo<()>, _: &mut Context<Self>) -> Result<(), Fault> {
+            self.0.lock().push(reply);
+            Ok(())
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn s3_an_ask_whose_answer_is_kept_elsewhere_ends_when_the_system_has_stopped() {
+        let limit = Duration::from_secs(20);
+        // One has a timer, the other has none.
+        for patience in [Duration::from_nanos(PATIENT / 2), Duration::from_secs(3600)] {
+            let builder = ActorSystem::builder("away").ignore_environment();
+            let system = builder.settings(|s| s.log_config(false)).start().await.unwrap();
+            let kept = Answers::default();
+            let away = system
+                .spawn({
+                    let kept = kept.clone();
+                    move || Away(kept.clone())
+                })
+                .await
+                .unwrap();
+            let asked = tokio::spawn({
+                let away = away.clone();
+                async move { away.ask(Wait).timeout(patience).await }
+            });
+            let handled = async {
+                while kept.lock().is_empty() {
+                    tokio::task::yield_now().await;
+                }
+            };
+            tokio::time::timeout(limit, handled).await.unwrap();
+            system.stop().await.unwrap();
+            let ended = tokio::time::timeout(limit, asked).await.unwrap().unwrap();
+            let has_ended = matches!(ended, Err(AskError::Stopped | AskError::Timeout { .. }));
+            assert!(has_ended, "{ended:?}");
+            // Too late, and harmless.
+            kept.lock().drain(..).for_each(|reply| reply.send(()));
+        }
     }
 }

@@ -278,6 +278,11 @@ impl SystemCore {
         &self.env
     }
 
+    /// The stop is over, and with it whatever time would bring about.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.stopping.has_ended()
+    }
+
     pub(crate) fn timers(&self) -> &Timers {
         &self.timers
     }

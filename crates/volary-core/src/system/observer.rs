@@ -135,7 +135,7 @@ impl Driver for Observer {
             let look = seen.next_look;
             next = Some(next.map_or(look, |next| next.min(look)));
             drop(seen);
-            if core.env().shares_clock() {
+            if self.timers.are_swept() {
                 next = next.min(sweep(now).or(next));
             }
         }

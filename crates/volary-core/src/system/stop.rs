@@ -9,6 +9,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use super::core::{Guardians, SystemCore};
 use super::problem::{StopError, StopProblem, examples};
@@ -17,7 +18,7 @@ use super::sleep::Sleep;
 use crate::cell::state::{KILL, STOP};
 use crate::cell::{CellRef, demolish_all};
 use crate::dispatch::{Host, wake};
-use crate::reference::Termination;
+use crate::reference::{Termination, wake_askers_of};
 
 /// What threads get to come to the end of what they do.
 const THREAD_PATIENCE: Duration = Duration::from_secs(3);
@@ -28,6 +29,8 @@ const MOST_FAULTS: usize = 100;
 #[derive(Default)]
 pub(super) struct Stopping {
     inner: Mutex<Inner>,
+    /// No clock looks after those who wait.
+    ended: AtomicBool,
 }
 
 #[derive(Default)]
@@ -65,6 +68,10 @@ impl Stopping {
     pub(super) fn report(&self, problem: StopProblem) {
         tracing::error!(%problem, "the stop goes on");
         self.inner.lock().problems.push(problem);
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.load(SeqCst)
     }
 
     fn is_finished(&self) -> bool {
@@ -172,7 +179,7 @@ impl Drop for Unfinished {
         core.groups().forget_all();
         *core.guardians.lock() = None;
         core.env().retire();
-        core.stopping.finish();
+        finish(core);
     }
 }
 
@@ -193,7 +200,7 @@ pub(crate) fn abandon(core: &Arc<SystemCore>) {
     core.groups().forget_all();
     core.env().retire();
     core.stopping.report(StopProblem::RuntimeGone { count });
-    core.stopping.finish();
+    finish(core);
 }
 
 async fn go_down(core: Arc<SystemCore>) {
@@ -213,6 +220,17 @@ async fn go_down(core: Arc<SystemCore>) {
     close_dispatchers(&core).await;
     crate::mailbox::pool::trim();
     core.env().retire();
+    finish(&core);
+}
+
+/// Says that it is over, and ends the asks that are still waited for: their answers are in the hands of somebody who is none
+/// of ours, and no clock would tell their askers that the time is over.
+fn finish(core: &SystemCore) {
+    // A virtual clock goes on.
+    if !core.env().is_simulated() {
+        core.stopping.ended.store(true, SeqCst);
+        wake_askers_of(core.number);
+    }
     core.stopping.finish();
 }
 

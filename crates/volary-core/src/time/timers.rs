@@ -54,7 +54,7 @@ impl Timers {
     pub(crate) fn new(env: Arc<dyn Env>) -> Self {
         let start = env.now().nanos() / tick_nanos();
         Timers {
-            sweeps: env.shares_clock(),
+            sweeps: env.shares_clock() && !env.is_simulated(),
             env,
             lanes: std::array::from_fn(|_| Mutex::new(Wheel::new(start))),
             next: AtomicU64::new(u64::MAX),
@@ -83,6 +83,11 @@ impl Timers {
     #[inline]
     pub(crate) fn leaves_to_sweep(&self, deadline: Moment, now: Moment) -> bool {
         self.sweeps && deadline.nanos() >= now.nanos().saturating_add(PATIENT)
+    }
+
+    /// Whether the driver of this system sees to the sweep.
+    pub(crate) fn are_swept(&self) -> bool {
+        self.sweeps
     }
 
     pub(crate) fn cancel(&self, timer: TimerId) {
@@ -158,6 +163,25 @@ impl std::fmt::Debug for Timers {
 #[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn asks_are_left_to_the_sweep_only_where_one_comes_by() {
+        let leaves = |shares_clock, poses_as_real| {
+            let env = crate::env::Steady {
+                shares_clock,
+                poses_as_real,
+                ..crate::env::Steady::new()
+            };
+            let far = Moment::from_nanos(100 * PATIENT);
+            Timers::new(Arc::new(env)).leaves_to_sweep(far, Moment::from_nanos(1))
+        };
+        assert!(leaves(true, true));
+        assert!(!leaves(false, true));
+        assert!(
+            !leaves(true, false),
+            "in simulation every ask has a timer, whatever is said of the clock"
+        );
+    }
 
     #[test]
     fn what_a_fixed_rate_missed_is_left_out_and_the_rest_stays_where_it_was() {

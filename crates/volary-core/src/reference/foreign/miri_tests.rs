@@ -1,9 +1,11 @@
 //! Stand-ins, their replies and receipts under Miri: every way an ask elsewhere can end.
 
 use std::convert::Infallible;
-use std::future::IntoFuture;
+use std::future::{Future, IntoFuture};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::task::{Context as TaskContext, Waker};
 use std::time::Duration;
 
 use super::*;
@@ -260,6 +262,59 @@ fn miri_r8_what_is_taken_is_said_of_a_few_at_once() {
         looker.tell(Number(0)).unwrap();
         looker.terminated().await;
         assert_eq!(*seen.lock().last().unwrap(), (END, alone + 8));
+        system.stop().await.unwrap();
+    });
+}
+
+/// A way out that is always full; its line panics when somebody in it asks whether it is his turn.
+#[derive(Default)]
+struct Broken {
+    line: Arc<BrokenLine>,
+}
+
+#[derive(Default)]
+struct BrokenLine {
+    left: Mutex<Vec<u64>>,
+}
+
+impl Outlet for Broken {
+    fn send(&self, _: &mut Parcel<'_>) -> Result<(), Undeliverable> {
+        Err(Undeliverable::Full)
+    }
+    fn run(&self, _: Errand) {}
+    fn room(&self) -> Option<Arc<dyn Room>> {
+        Some(self.line.clone())
+    }
+}
+
+impl Room for BrokenLine {
+    fn may_try(&self, ticket: Option<u64>) -> bool {
+        assert!(ticket.is_none(), "broken");
+        false
+    }
+    fn wait(&self, _: Option<u64>, _: &Waker) -> u64 {
+        7
+    }
+    fn leave(&self, ticket: u64) {
+        self.left.lock().push(ticket);
+    }
+}
+
+#[test]
+fn miri_a_place_in_a_line_that_panics_is_given_up() {
+    let env = SeededEnv::new(3);
+    env.block_on(async {
+        let builder = ActorSystem::builder("miri").environment(env.clone());
+        let system = builder.settings(|s| s.log_config(false)).start().await.unwrap();
+        let outlet = Arc::new(Broken::default());
+        let address = "volary://far@10.0.0.7:4242/user/echo".parse().unwrap();
+        let stand_in = system.stand_in(address, outlet.clone()).unwrap();
+        let far: ActorRef<Echo> = stand_in.actor_ref();
+        let mut sending = Box::pin(far.send(Query(Box::new(7))));
+        let poll = || sending.as_mut().poll(&mut TaskContext::from_waker(Waker::noop()));
+        assert!(catch_unwind(AssertUnwindSafe(poll)).is_err());
+        drop(sending);
+        assert_eq!(*outlet.line.left.lock(), [7]);
         system.stop().await.unwrap();
     });
 }
