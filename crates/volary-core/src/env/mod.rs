@@ -142,6 +142,7 @@ pub trait Env: Send + Sync + 'static {
 
     /// Whether [`now`](Env::now) counts from the same moment as in every other environment of this process that says so. Then
     /// one look at all asks that wait serves all systems; otherwise each of them has a timer.
+    #[doc(hidden)]
     fn shares_clock(&self) -> bool {
         false
     }

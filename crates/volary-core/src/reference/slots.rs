@@ -336,5 +336,4 @@ pub(super) use pool::{give, take};
 pub(crate) use pool::{sweep, wake_askers_of};
 
 #[cfg(test)]
-#[path = "slots_tests.rs"]
 mod tests;

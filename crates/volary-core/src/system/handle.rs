@@ -188,7 +188,7 @@ impl ActorSystem {
         self.core.now()
     }
 
-    /// Waits on the system's clock. Cancel safe.
+    /// Waits on the system's clock, and no longer than until the system has stopped, whose clock goes with it. Cancel safe.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));

@@ -55,6 +55,11 @@ impl Future for Sleep {
         }
         let timer = self.core.timers().insert(self.until, task.waker().clone());
         self.timer = Some(timer);
+        // Looked at behind the timer: nobody fires those that are set after the end.
+        if self.core.has_ended() {
+            self.cancel();
+            return Poll::Ready(());
+        }
         Poll::Pending
     }
 }

@@ -224,12 +224,13 @@ async fn go_down(core: Arc<SystemCore>) {
 }
 
 /// Says that it is over, and ends the asks that are still waited for: their answers are in the hands of somebody who is none
-/// of ours, and no clock would tell their askers that the time is over.
+/// of ours, and no clock would tell their askers that the time is over; nor those who sleep.
 fn finish(core: &SystemCore) {
     // A virtual clock goes on.
     if !core.env().is_simulated() {
         core.stopping.ended.store(true, SeqCst);
         wake_askers_of(core.number);
+        core.timers().wake_all();
     }
     core.stopping.finish();
 }

@@ -112,6 +112,13 @@ impl Timers {
         }
     }
 
+    /// Wakes everybody, whenever they are due: time has come to its end here.
+    pub(crate) fn wake_all(&self) {
+        for lane in &self.lanes {
+            while self.fire_some(lane, Tick::MAX) {}
+        }
+    }
+
     /// A batch of one lane, so that a million timers of one moment neither keep the lock from others nor need a list
     /// of a million. True: there may be more.
     fn fire_some(&self, lane: &Mutex<Wheel<Waker>>, now: Tick) -> bool {

@@ -344,6 +344,22 @@ mod plain {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn s13_who_sleeps_by_the_clock_of_a_system_is_woken_when_it_has_stopped() {
+        let builder = ActorSystem::builder("asleep").ignore_environment();
+        let system = builder.settings(|s| s.log_config(false)).start().await.unwrap();
+        let patience = Duration::from_secs(20);
+        let sleep = || {
+            let system = system.clone();
+            tokio::spawn(async move { system.sleep(Duration::from_secs(3_600)).await })
+        };
+        let before = sleep();
+        tokio::task::yield_now().await;
+        system.stop().await.unwrap();
+        tokio::time::timeout(patience, before).await.unwrap().unwrap();
+        tokio::time::timeout(patience, sleep()).await.unwrap().unwrap();
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn s3_an_ask_whose_answer_is_kept_elsewhere_ends_when_the_system_has_stopped() {
         let limit = Duration::from_secs(20);
         // One has a timer, the other has none.
