@@ -43,6 +43,47 @@ async fn r3_an_actor_that_is_stuck_does_not_stall_the_others() {
     other.system.stop().await.unwrap();
 }
 
+/// Floods each of these actors, which nap, and asks another one.
+async fn asked_beside_stuck_ones(one: &Node, other: &Node, stuck: usize, each: u64) {
+    let mut napping = Vec::new();
+    for number in 0..stuck {
+        let name = format!("stuck-{number}");
+        napping.push(other.desk(&name).await);
+        one.far(other, &name).tell(Nap { millis: 3_600_000 }).unwrap();
+    }
+    eventually("they nap", || other.log.len() == stuck).await;
+    let quick = other.desk("quick").await;
+    let to_quick = one.far(other, "quick");
+    for number in 0..stuck {
+        let to_stuck = one.far(other, &format!("stuck-{number}"));
+        for number in 0..each {
+            soon("room on the way", to_stuck.send(Note { number })).await.unwrap();
+        }
+        let answer = soon("an answer", to_quick.ask(Note { number: 0 })).await;
+        assert!(answer.is_ok(), "beside {} that are stuck: {answer:?}", number + 1);
+    }
+    assert!(quick.is_alive());
+    napping.iter().for_each(ActorRef::kill);
+    one.system.stop().await.unwrap();
+    other.system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r3_an_actor_that_is_stuck_does_not_keep_the_smaller_window_of_a_peer() {
+    let small = options().window(1_024).receiver_share(256);
+    let one = Node::start("one", builder().options(small)).await;
+    let other = Node::start("other", builder().options(options())).await;
+    asked_beside_stuck_ones(&one, &other, 1, 1_100).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r3_many_actors_that_are_stuck_do_not_keep_the_window_between_them() {
+    let small = options().window(256).receiver_share(64);
+    let one = Node::start("one", builder().options(small.clone())).await;
+    let other = Node::start("other", builder().options(small)).await;
+    asked_beside_stuck_ones(&one, &other, 5, 300).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r8_what_a_full_mailbox_refuses_is_known_to_the_sender() {
     let (one, other) = pair().await;

@@ -107,7 +107,7 @@ pub(crate) async fn greet(
         capabilities: Capabilities::all().names(),
         compressions: offered.iter().map(|one| one.name().into()).collect(),
         called: called.names(),
-        bounds: Bounds::of(&shared.options.limits()),
+        bounds: Bounds::of(&shared.options.limits()).with_window(shared.options.window),
     });
     let said = say(&mut connection, &hello).await;
     let mut decoder = FrameDecoder::new(first_words());
@@ -201,7 +201,7 @@ pub(crate) async fn accept(
         incarnation: shared.incarnation,
         capabilities: capabilities.names(),
         compression: compression.map(|one| one.name().into()),
-        bounds: Bounds::of(&shared.options.limits()),
+        bounds: Bounds::of(&shared.options.limits()).with_window(shared.options.window),
     });
     say(&mut connection, &welcome).await?;
     decoder.set_limits(shared.options.limits());

@@ -55,6 +55,40 @@ impl Drop for Delivering {
     }
 }
 
+/// How many messages of a connection wait in mailboxes here, all of them together.
+#[derive(Default)]
+pub(super) struct Waiting {
+    /// How many were let in, and how many had left when it was looked last. Written by whoever reads.
+    admitted: Apart<(AtomicU64, AtomicU64)>,
+    /// How many have left. Written under the lock of what has left the mailboxes of the link.
+    left: Apart<AtomicU64>,
+}
+
+impl Waiting {
+    /// By what was known when it was looked last: that line is not fetched from others for every message.
+    #[inline]
+    fn at_most(&self) -> u64 {
+        let (admitted, left) = &*self.admitted;
+        admitted.load(Relaxed) - left.load(Relaxed)
+    }
+
+    fn now(&self) -> u64 {
+        self.admitted.1.store(self.left.load(Relaxed), Relaxed);
+        self.at_most()
+    }
+
+    #[inline]
+    fn one_more(&self) {
+        let admitted = &self.admitted.0;
+        admitted.store(admitted.load(Relaxed) + 1, Relaxed);
+    }
+
+    #[inline]
+    fn left(&self, count: u64) {
+        self.left.store(self.left.load(Relaxed) + count, Relaxed);
+    }
+}
+
 pub(super) struct Inbox {
     link: Arc<Link>,
     /// Messages that were let in, and how many of them had left when it was looked last. Written by whoever reads.
@@ -90,10 +124,10 @@ impl Inbox {
         let peer = &self.link.peer;
         let (admitted, left) = &*self.admitted;
         let number = admitted.load(Relaxed);
-        let share = peer.shared.options.receiver_share;
-        if number - left.load(Relaxed) >= share {
+        let (share, waiting) = (self.link.share, &self.link.waiting);
+        if number - left.load(Relaxed) >= share.limit(waiting.at_most()) {
             left.store(self.left.load(Relaxed), Relaxed);
-            if number - left.load(Relaxed) >= share {
+            if number - left.load(Relaxed) >= share.limit(waiting.now()) {
                 return None;
             }
         }
@@ -102,8 +136,9 @@ impl Inbox {
             return None;
         }
         admitted.store(number + 1, Relaxed);
+        waiting.one_more();
         let receipt = receipts.next(units << NUMBER_BITS | sequence);
-        let is_missed = is_asked || units > MISSED_UNITS || share < FEW_WAITING;
+        let is_missed = is_asked || units > MISSED_UNITS || share.most() < FEW_WAITING;
         Some(if is_missed { receipt.promptly() } else { receipt })
     }
 
@@ -130,6 +165,7 @@ impl Received for Inbox {
         let unsaid = {
             let leaving = &mut *self.link.leaving.lock();
             self.left.store(self.left.load(Relaxed) + tickets.len() as u64, Relaxed);
+            self.link.waiting.left(tickets.len() as u64);
             leaving.give_back(&self.link, tickets.iter().map(|ticket| ticket >> NUMBER_BITS).sum());
             let before = leaving.settled.unsaid();
             let number = |ticket: &u64| ticket & LAST_NUMBER;

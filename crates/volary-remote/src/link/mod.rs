@@ -8,6 +8,7 @@ mod handshake;
 mod inbox;
 mod keep;
 mod read;
+mod share;
 mod until;
 mod write;
 
@@ -21,8 +22,9 @@ use parking_lot::Mutex;
 
 pub(crate) use dial::{Trials, dial};
 pub(crate) use handshake::{Caller, Greeting, accept, hear_out};
-use inbox::Leaving;
 pub(crate) use inbox::UNIT;
+use inbox::{Leaving, Waiting};
+use share::Share;
 pub(crate) use until::{Closing, contained, within};
 use write::{Pen, PenHolder};
 
@@ -55,6 +57,9 @@ pub(crate) struct Link {
     deaf: AtomicBool,
     /// Messages of the peer that have left their mailboxes here.
     leaving: Mutex<Leaving>,
+    /// How many have not, and how many one actor may keep.
+    waiting: Waiting,
+    share: Share,
     /// Actors here that the peer watches, by the addresses it uses, and the end of each watch.
     watches: Mutex<BTreeMap<String, Arc<Closing>>>,
     answers: answers::Answers,
@@ -83,6 +88,11 @@ impl Link {
             asked_for: AtomicU64::new(0),
             deaf: AtomicBool::new(false),
             leaving: Mutex::default(),
+            waiting: Waiting::default(),
+            share: {
+                let options = &peer.shared.options;
+                Share::new(options.receiver_share, options.window, greeting.bounds.window)
+            },
             watches: Mutex::default(),
             answers: answers::Answers::default(),
             answerer: Duty::new(),

@@ -213,6 +213,7 @@ const CALLED: u8 = 10;
 const LONGEST_FRAME: u8 = 11;
 const LONGEST_MESSAGE: u8 = 12;
 const MOST_HEADERS: u8 = 13;
+const WINDOW: u8 = 14;
 
 pub(super) fn write_hello(out: &mut BytesMut, hello: &Hello) {
     number_pair(out, VERSIONS, hello.versions);
@@ -315,6 +316,7 @@ impl Fields {
                 LONGEST_FRAME => once(from, &mut fields.bounds.frame, value.number("longest frame")?, tag)?,
                 LONGEST_MESSAGE => once(from, &mut fields.bounds.message, value.number("longest message")?, tag)?,
                 MOST_HEADERS => once(from, &mut fields.bounds.headers, value.number("headers")?, tag)?,
+                WINDOW => once(from, &mut fields.bounds.window, value.number("window")?, tag)?,
                 _ => continue,
             }
             value.end()?;
@@ -363,6 +365,7 @@ fn bounds(out: &mut BytesMut, bounds: Bounds) {
         (LONGEST_FRAME, bounds.frame),
         (LONGEST_MESSAGE, bounds.message),
         (MOST_HEADERS, bounds.headers),
+        (WINDOW, bounds.window),
     ];
     for (tag, said) in all {
         said.into_iter().for_each(|value| number(out, tag, value));

@@ -75,6 +75,9 @@ pub struct Bounds {
     pub message: Option<u64>,
     /// The most headers on one message.
     pub headers: Option<u64>,
+    /// How many of its messages may be on their way, or wait over there, at a time. This one is no bound on what the other
+    /// side sends: it tells that side how much of it a single actor there may keep.
+    pub window: Option<u64>,
 }
 
 impl Bounds {
@@ -92,6 +95,21 @@ impl Bounds {
             frame: Some(limits.max_frame as u64),
             message: Some(limits.max_message as u64),
             headers: Some(limits.max_headers as u64),
+            window: None,
+        }
+    }
+
+    /// The same of whoever sends so many messages at a time.
+    ///
+    /// ```
+    /// # use volary_wire::native::{Bounds, Limits};
+    /// assert_eq!(Bounds::of(&Limits::default()).with_window(64).window, Some(64));
+    /// ```
+    #[must_use]
+    pub const fn with_window(self, window: u64) -> Self {
+        Bounds {
+            window: Some(window),
+            ..self
         }
     }
 }

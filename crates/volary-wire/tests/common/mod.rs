@@ -115,6 +115,21 @@ pub fn frames() -> Vec<(&'static str, Frame)> {
             }),
         ),
         (
+            "hello_window",
+            Frame::Hello(Hello {
+                versions: (1, 1),
+                cluster: "".into(),
+                system: "bank".into(),
+                node: "10.0.0.7:4242".into(),
+                incarnation: 3,
+                lane: Lane::Control,
+                capabilities: Capabilities::all().names(),
+                compressions: Vec::new(),
+                called: Vec::new(),
+                bounds: bounds().with_window(65_536),
+            }),
+        ),
+        (
             "welcome",
             Frame::Welcome(Welcome {
                 version: 1,
@@ -136,6 +151,18 @@ pub fn frames() -> Vec<(&'static str, Frame)> {
                 capabilities: Vec::new(),
                 compression: None,
                 bounds: bounds(),
+            }),
+        ),
+        (
+            "welcome_window",
+            Frame::Welcome(Welcome {
+                version: 1,
+                system: "bank".into(),
+                node: "[::1]:4242".into(),
+                incarnation: 9,
+                capabilities: Vec::new(),
+                compression: None,
+                bounds: bounds().with_window(64),
             }),
         ),
         (
