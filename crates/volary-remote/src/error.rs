@@ -32,7 +32,10 @@ pub enum RemoteStartError {
         error: std::io::Error,
     },
     /// Others cannot reach a node by this.
-    #[error("{at} is no address that other nodes can use: {why}")]
+    #[error(
+        "{at} is no address that other nodes can use: {why}; it comes from where the node listens (`remote.listen`), what it \
+         says of itself (`remote.advertise`), or the peers that it allows (`remote.allow-peers`)"
+    )]
     Address {
         /// What was given.
         at: String,
@@ -40,7 +43,10 @@ pub enum RemoteStartError {
         why: String,
     },
     /// Without encryption anybody on the way can read and forge messages.
-    #[error("{at} is not loopback, and the connection would not be encrypted: use TLS, or say so by name")]
+    #[error(
+        "{at} is not loopback, and connections would not be encrypted: use TLS, or allow it by name, with \
+         `plaintext_beyond_loopback` in code or the setting `remote.plaintext-beyond-loopback`"
+    )]
     Beyond {
         /// Where.
         at: String,

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::instrument::Instrument;
+use crate::dispatch::contain;
 use crate::sync::Mutex;
 use crate::system::ActorSystem;
 
@@ -56,7 +57,7 @@ impl Sources {
     /// The figures of all. Their code runs without the lock.
     pub(super) fn read(&self) -> Vec<Instrument> {
         let sources = self.0.lock().sources.clone();
-        sources.iter().flat_map(|source| source.instruments()).collect()
+        sources.iter().flat_map(ask).collect()
     }
 
     fn add(&self, source: Arc<dyn InstrumentSource>) {
@@ -68,9 +69,21 @@ impl Sources {
         if told.is_empty() {
             return;
         }
-        let instruments = source.instruments();
-        told.iter().for_each(|told| told(&instruments));
+        let instruments = ask(&source);
+        for told in told {
+            if let Err(fault) = contain(|| told(&instruments)) {
+                tracing::error!(%fault, "whoever is told of figures failed");
+            }
+        }
     }
+}
+
+/// Anybody's code: one that panics has no figures, and the others are shown without it.
+fn ask(source: &Arc<dyn InstrumentSource>) -> Vec<Instrument> {
+    contain(|| source.instruments()).unwrap_or_else(|fault| {
+        tracing::error!(%fault, "a source of figures failed");
+        Vec::new()
+    })
 }
 
 impl ActorSystem {
@@ -101,5 +114,43 @@ impl ActorSystem {
     /// ```
     pub fn on_instruments(&self, told: impl Fn(&[Instrument]) + Send + Sync + 'static) {
         self.core.sources().0.lock().told.push(Arc::new(told));
+    }
+}
+
+#[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+    use super::*;
+    use crate::Point;
+
+    struct Broken;
+    impl InstrumentSource for Broken {
+        fn instruments(&self) -> Vec<Instrument> {
+            panic!("it cannot count")
+        }
+    }
+
+    struct Sound;
+    impl InstrumentSource for Sound {
+        fn instruments(&self) -> Vec<Instrument> {
+            vec![Instrument::gauge("sound", "That are sound").points([Point::new(1)])]
+        }
+    }
+
+    #[test]
+    fn s11_a_source_that_panics_hides_no_other_figures() {
+        let sources = Sources::default();
+        let told = Arc::new(AtomicUsize::new(0));
+        let count = told.clone();
+        sources.0.lock().told.push(Arc::new(|_| panic!("nor can it listen")));
+        sources.0.lock().told.push(Arc::new(move |added| {
+            count.fetch_add(added.len(), SeqCst);
+        }));
+        sources.add(Arc::new(Broken));
+        sources.add(Arc::new(Sound));
+        assert_eq!(told.load(SeqCst), 1);
+        let names: Vec<_> = sources.read().iter().map(|instrument| instrument.name).collect();
+        assert_eq!(names, ["sound"]);
     }
 }
