@@ -9,8 +9,6 @@ use crate::metrics::{RemoteCounts, RemoteMetrics};
 use crate::peer::PeerReading;
 use crate::shared::Shared;
 
-/// How many peers have figures of their own, those first to which there is a connection; all are in the sums.
-const PEERS: usize = 256;
 /// What tells them apart.
 const PEER: &str = "remote.peer";
 
@@ -19,7 +17,9 @@ pub(crate) struct RemoteInstruments(pub(crate) Weak<Shared>);
 
 impl InstrumentSource for RemoteInstruments {
     fn instruments(&self) -> Vec<Instrument> {
-        self.0.upgrade().map_or_else(Vec::new, |shared| of(&shared.metrics()))
+        self.0
+            .upgrade()
+            .map_or_else(Vec::new, |shared| of(&shared.metrics(), shared.options.peer_figures))
     }
 }
 
@@ -87,10 +87,11 @@ const GAUGES: [Figure; 5] = gauges! {
     kept_bytes "outbound.kept" "By" "Bytes that count against the limit of what may wait for a node";
 };
 
-fn of(metrics: &RemoteMetrics) -> Vec<Instrument> {
+/// So many peers have figures of their own, those first to which there is a connection; all are in the sums.
+fn of(metrics: &RemoteMetrics, peers: usize) -> Vec<Instrument> {
     let mut first: Vec<&PeerReading> = metrics.peers.iter().collect();
     first.sort_by_key(|peer| !peer.connected);
-    first.truncate(PEERS);
+    first.truncate(peers);
     let figures = || COUNTERS.iter().chain(&GAUGES);
     let of_all = figures().map(|figure| {
         let [name, _] = figure.names;

@@ -167,7 +167,9 @@ options! {
     /// How many messages may be unconfirmed by one peer, and how many of its asks unanswered here.
     window: u64 = 65_536, such as "16_384";
         Count "remote.window", "a whole number, at least 16", |o| o.window >= 16;
-    /// How many messages of one peer may wait in the mailbox of one actor; what is beyond is answered as busy.
+    /// How many messages of one peer may wait in the mailbox of one actor; what is beyond is answered as busy. Of a peer whose
+    /// window is smaller it is the same part of that, and never more than is left of the peer's window: however many actors
+    /// are stuck, the others hear of it. As large as the `window`, one actor may have all of it.
     receiver_share: u64 = 16_384, such as "1_024";
         Count "remote.receiver-share", "a whole number, at least 1 and at most the window",
         |o| (1..=o.window).contains(&o.receiver_share);
@@ -224,6 +226,10 @@ options! {
     /// would be more; if all are spoken with, callers are refused and addresses of others lead nowhere.
     peers: usize = 4_096, such as "100";
         Count "remote.peers", "a whole number, at least 1", |o| o.peers > 0;
+    /// How many peers have figures of their own among those of the system, those first to which there is a connection. A name
+    /// that a peer goes by is a label, and whoever may call can go by ever new ones; 0 leaves the sums.
+    peer_figures: usize = 256, such as "0";
+        Count "remote.peer-figures", "a whole number, at most 65536", |o| o.peer_figures <= 1 << 16;
     /// How many connections may be in their handshake at a time.
     handshakes: usize = 256, such as "32";
         Count "remote.handshakes", "a whole number, at least 1", |o| o.handshakes > 0;

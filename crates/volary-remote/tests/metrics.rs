@@ -45,6 +45,36 @@ fn beating() -> RemoteOptions {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r8_so_many_peers_have_figures_of_their_own_and_all_are_in_the_sums() {
+    let one = Node::start("one", builder().options(options().peer_figures(1))).await;
+    let none = Node::start("none", builder().options(options().peer_figures(0))).await;
+    let (other, third) = (
+        Node::start("other", builder()).await,
+        Node::start("third", builder()).await,
+    );
+    for node in [&other, &third] {
+        node.desk("desk").await;
+        for from in [&one, &none] {
+            soon("an answer", from.far(node, "desk").ask(Note { number: 1 }))
+                .await
+                .unwrap();
+        }
+    }
+    for (node, rows) in [(&one, 1), (&none, 0)] {
+        let all = node.system.instruments();
+        assert_eq!(find(&all, "remote.messages.sent.count", None), Some(2));
+        let of_each = all
+            .iter()
+            .find(|one| one.name == "remote.peer.messages.sent.count")
+            .unwrap();
+        assert_eq!(of_each.points.len(), rows);
+    }
+    for node in [one, none, other, third] {
+        node.system.stop().await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r8_what_becomes_of_messages_and_connections_is_told_under_names() {
     let hoarding = || builder().kind::<Hoarder>();
     let one = Node::start("one", hoarding().options(beating())).await;

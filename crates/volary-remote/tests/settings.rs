@@ -72,6 +72,7 @@ async fn r1_each_senseless_option_is_refused_by_its_name() {
         lost_after: zero => "0ns",
         operation_timeout: zero => "0ns",
         peers: 0 => "0",
+        peer_figures: 65_537 => "65537",
         handshakes: 0 => "0",
         stretch_bytes: 0 => "0",
         stretch_bytes: (1 << 16) - 1 => "65535",
