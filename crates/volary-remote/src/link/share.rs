@@ -4,6 +4,9 @@
 //! what it has, so if it could keep all of that, nothing would reach anybody else on this node. It may keep its share of
 //! the window, and no more than the others have left of it: however many are stuck, the next has room.
 
+/// A window of fewer messages is not divided: a part of it would be less than what a sender says in one breath.
+const SMALL: u64 = 256;
+
 /// What one mailbox may hold of the messages of one connection.
 #[derive(Clone, Copy)]
 pub(super) struct Share {
@@ -15,6 +18,7 @@ pub(super) struct Share {
 impl Share {
     /// By `share` of each `window` that this node thinks of, for a peer whose window is `theirs`.
     pub(super) fn new(share: u64, window: u64, theirs: Option<u64>) -> Self {
+        let theirs = theirs.filter(|theirs| *theirs >= SMALL);
         let scaled = |theirs: u64| {
             let part = u128::from(share) * u128::from(theirs) / u128::from(window.max(1));
             u64::try_from(part).unwrap_or(share).max(1)
@@ -50,7 +54,8 @@ mod tests {
         let share = |theirs| Share::new(16_384, 65_536, theirs).most();
         assert_eq!(share(Some(65_536)), 16_384);
         assert_eq!(share(Some(1_024)), 256);
-        assert_eq!(share(Some(1)), 1, "something always goes in");
+        assert_eq!(share(Some(256)), 64);
+        assert_eq!(share(Some(255)), 16_384, "one actor may have all of a small one");
         assert_eq!(
             share(Some(u64::MAX)),
             16_384,
@@ -58,15 +63,15 @@ mod tests {
         );
         assert_eq!(share(None), 16_384, "it says nothing");
         assert_eq!(
-            Share::new(64, 64, Some(32)).limit(31),
-            32,
+            Share::new(512, 512, Some(512)).limit(511),
+            512,
             "one may have all, if that is what was set"
         );
     }
 
     #[test]
     fn r3_however_many_are_stuck_the_next_has_room() {
-        for (share, window, theirs) in [(16_384, 65_536, 65_536), (16, 64, 64), (16_384, 65_536, 1_024)] {
+        for (share, window, theirs) in [(16_384, 65_536, 65_536), (64, 256, 256), (16_384, 65_536, 1_024)] {
             let share = Share::new(share, window, Some(theirs));
             let mut waiting = 0;
             for stuck in 0..5 {
