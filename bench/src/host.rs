@@ -65,6 +65,22 @@ impl Host {
         let task: JoinHandle<T> = self.handle(slot).spawn(work);
         task.await.expect("set-up task")
     }
+
+    /// Has as many tasks as a contender is faster with do their shares of `first..first + count`, all at once
+    /// (`BENCH_TASKS` overrides the choice, to check it).
+    pub async fn shared_out<W>(&self, tasks: u64, first: u64, count: u64, work: impl Fn(u64, u64) -> W)
+    where
+        W: Future<Output = ()> + Send + 'static,
+    {
+        let tasks = std::env::var("BENCH_TASKS").map_or(tasks, |forced| forced.parse().expect("a number of tasks"));
+        let from = |task| first + count * task / tasks;
+        let shares: Vec<_> = (0..tasks)
+            .map(|task| self.handle(0).spawn(work(from(task), from(task + 1))))
+            .collect();
+        for share in shares {
+            share.await.expect("a share");
+        }
+    }
 }
 
 fn keep(runtime: Runtime) -> Handle {

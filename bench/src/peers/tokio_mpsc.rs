@@ -342,10 +342,10 @@ impl Peer for Tokio {
     }
 
     async fn named_sinks(&self, first: u64, count: u64, latch: &'static Latch) {
-        let work = async move {
+        let work = move |from, to| async move {
             let mut registry = HashMap::new();
-            let mut sinks = Vec::with_capacity(count as usize);
-            for index in first..first + count {
+            let mut sinks = Vec::with_capacity((to - from) as usize);
+            for index in from..to {
                 let sink = spawn(|inbox| sink(inbox, latch));
                 registry.insert(format!("sink-{index}"), sink.clone());
                 sinks.push(sink);
@@ -355,7 +355,7 @@ impl Peer for Tokio {
             }
             std::mem::forget(registry);
         };
-        self.host.at(0, work).await;
+        self.host.shared_out(2, first, count, work).await;
     }
 
     async fn skynet(&self, leaves: u64) -> u64 {

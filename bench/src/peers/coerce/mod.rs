@@ -210,18 +210,21 @@ impl Peer for Coerce {
 
     async fn named_sinks(&self, first: u64, count: u64, latch: &'static Latch) {
         let system = self.system.clone();
-        let work = async move {
-            let mut sinks = Vec::with_capacity(count as usize);
-            for index in first..first + count {
-                let name = format!("sink-{index}");
-                let sink = Sink { sum: 0, latch };
-                sinks.push(system.new_actor_deferred(name, sink, Tracked).await);
-            }
-            for sink in &sinks {
-                Self::tell(sink, LAST);
+        let work = move |from, to| {
+            let system = system.clone();
+            async move {
+                let mut sinks = Vec::with_capacity((to - from) as usize);
+                for index in from..to {
+                    let name = format!("sink-{index}");
+                    let sink = Sink { sum: 0, latch };
+                    sinks.push(system.new_actor_deferred(name, sink, Tracked).await);
+                }
+                for sink in &sinks {
+                    Self::tell(sink, LAST);
+                }
             }
         };
-        self.host.at(0, work).await;
+        self.host.shared_out(1, first, count, work).await;
     }
 
     async fn skynet(&self, leaves: u64) -> u64 {

@@ -240,9 +240,9 @@ impl Peer for Kameo {
     }
 
     async fn named_sinks(&self, first: u64, count: u64, latch: &'static Latch) {
-        let work = async move {
-            let mut sinks = Vec::with_capacity(count as usize);
-            for index in first..first + count {
+        let work = move |from, to| async move {
+            let mut sinks = Vec::with_capacity((to - from) as usize);
+            for index in from..to {
                 let sink = spawn(Sink { sum: 0, latch });
                 sink.register(format!("sink-{index}")).expect("a new name");
                 sinks.push(sink);
@@ -251,7 +251,7 @@ impl Peer for Kameo {
                 Self::tell(sink, LAST);
             }
         };
-        self.host.at(0, work).await;
+        self.host.shared_out(2, first, count, work).await;
     }
 
     async fn skynet(&self, leaves: u64) -> u64 {

@@ -240,9 +240,9 @@ impl Peer for Ractor {
     }
 
     async fn named_sinks(&self, first: u64, count: u64, latch: &'static Latch) {
-        let work = async move {
-            let mut sinks = Vec::with_capacity(count as usize);
-            for index in first..first + count {
+        let work = move |from, to| async move {
+            let mut sinks = Vec::with_capacity((to - from) as usize);
+            for index in from..to {
                 let name = Some(format!("sink-{index}"));
                 let spawned = ActorRuntime::spawn_instant(name, Sink(latch), 0);
                 let (sink, _) = spawned.expect("a new name");
@@ -252,7 +252,7 @@ impl Peer for Ractor {
                 Self::tell(sink, LAST);
             }
         };
-        self.host.at(0, work).await;
+        self.host.shared_out(1, first, count, work).await;
     }
 
     async fn skynet(&self, leaves: u64) -> u64 {

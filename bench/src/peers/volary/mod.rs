@@ -257,17 +257,20 @@ impl Peer for Volary {
 
     async fn named_sinks(&self, first: u64, count: u64, latch: &'static Latch) {
         let system = self.system.clone();
-        let work = async move {
-            let mut sinks = Vec::with_capacity(count as usize);
-            for index in first..first + count {
-                let spawned = system.spawn(move || Sink::new(latch)).named(format!("sink-{index}")).await;
-                sinks.push(spawned.expect("a new name"));
-            }
-            for sink in &sinks {
-                Self::tell(sink, LAST);
+        let work = move |from, to| {
+            let system = system.clone();
+            async move {
+                let mut sinks = Vec::with_capacity((to - from) as usize);
+                for index in from..to {
+                    let spawned = system.spawn(move || Sink::new(latch)).named(format!("sink-{index}")).await;
+                    sinks.push(spawned.expect("a new name"));
+                }
+                for sink in &sinks {
+                    Self::tell(sink, LAST);
+                }
             }
         };
-        self.host.at(0, work).await;
+        self.host.shared_out(2, first, count, work).await;
     }
 
     async fn skynet(&self, leaves: u64) -> u64 {
