@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use common::*;
 use volary::prelude::*;
-use volary::{ActorFailed, Env};
+use volary::{ActorFailed, AnyRef, Env, SpawnError};
 
 #[test]
 fn s12_drain_handles_the_queue_and_refuses_what_comes_later() {
@@ -537,6 +537,53 @@ fn s12_a_hook_that_hangs_is_given_up_after_the_grace() {
             system.stop().await.unwrap();
         });
     }
+}
+
+/// A child that comes while its parent ends is stopped before it, or refused: none is left behind.
+#[test]
+fn s13_nobody_is_born_below_an_actor_whose_last_hook_runs() {
+    for hook in ["stopping", "stopped"] {
+        seeds(move |env| async move {
+            let system = simulated(&env).await;
+            let parent = system.spawn(move || Hanging { hook }).named("parent").await.unwrap();
+            parent.stop();
+            system.sleep(Duration::from_millis(1)).await;
+            let late = AnyRef::from(&parent).spawn(a_desk(&Log::new())).await;
+            match hook {
+                "stopping" => assert!(late.is_ok(), "{late:?}"),
+                _ => assert!(matches!(late, Err(SpawnError::Stopping { .. })), "{late:?}"),
+            }
+            parent.terminated().await;
+            assert_eq!(system.actor_count(), 0);
+            assert!(late.is_err() || !late.unwrap().is_alive());
+            system.stop().await.unwrap();
+        });
+    }
+}
+
+#[tokio::test]
+async fn s13_whoever_is_spawned_below_an_ending_actor_ends_before_it_or_is_refused() {
+    let system = system().await;
+    for _ in 0..200 {
+        let parent = system.spawn(a_desk(&Log::new())).await.unwrap();
+        let below = AnyRef::from(&parent);
+        let spawner = tokio::task::spawn_blocking(move || {
+            let mut born = Vec::new();
+            loop {
+                match below.spawn(a_desk(&Log::new())).start() {
+                    Ok(child) => born.push(child),
+                    Err(SpawnError::Stopping { .. }) => return born,
+                    Err(other) => panic!("{other}"),
+                }
+            }
+        });
+        parent.stop();
+        soon("the parent", parent.terminated()).await;
+        let born = soon("the spawner", spawner).await.unwrap();
+        assert!(born.iter().all(|child| !child.is_alive()));
+        assert_eq!(system.actor_count(), 0);
+    }
+    system.stop().await.unwrap();
 }
 
 struct Hanging {

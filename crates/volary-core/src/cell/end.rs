@@ -138,11 +138,12 @@ unsafe fn demolish(cell: &Header, host: &Host) {
             let mut links = extras.links.lock();
             let gone = Links {
                 ended: true,
-                sealed: true,
                 ..Links::default()
             };
             std::mem::replace(&mut *links, gone)
         };
+        let children = std::mem::take(&mut *extras.children.lock());
+        drop(children); // not under the lock
         for (_, waker) in links.mourners {
             wake(waker);
         }
@@ -188,10 +189,10 @@ fn leave_parent(cell: &Header) -> (CellRef, bool) {
     let Some(parent) = cell.parent() else {
         return (cell.to_ref(), false);
     };
-    let (held, last) = parent.with_links(|links| {
-        let held = links.children.remove(cell);
-        (held, links.children.is_empty())
-    });
+    let mut siblings = parent.extras().children.lock();
+    let held = siblings.remove(cell);
+    let last = siblings.is_empty();
+    drop(siblings);
     (held.unwrap_or_else(|| cell.to_ref()), last)
 }
 

@@ -137,13 +137,13 @@ impl Header {
 
     /// The part that only some actors need; made on first use.
     pub(crate) fn extras(&self) -> &Extras {
-        let found = self.extras.load(Acquire);
+        let found = self.extras.load(SeqCst);
         if !found.is_null() {
             // SAFETY: set once, freed with the cell.
             return unsafe { &*found };
         }
         let made = Box::into_raw(Box::new(Extras::default()));
-        match self.extras.compare_exchange(ptr::null_mut(), made, AcqRel, Acquire) {
+        match self.extras.compare_exchange(ptr::null_mut(), made, SeqCst, Acquire) {
             // SAFETY: as above.
             Ok(_) => unsafe { &*made },
             Err(other) => {
@@ -159,7 +159,7 @@ impl Header {
     /// The extras, if anything ever needed them.
     #[inline]
     pub(crate) fn extras_if_any(&self) -> Option<&Extras> {
-        let found = self.extras.load(Acquire);
+        let found = self.extras.load(SeqCst); // see `StateWord::seal`
         // SAFETY: as in `extras`.
         (!found.is_null()).then(|| unsafe { &*found })
     }

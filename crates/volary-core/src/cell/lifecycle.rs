@@ -13,8 +13,8 @@ use std::time::Duration;
 use super::header::Header;
 use super::passivate::finish;
 use super::state::{
-    ALARM, CONTROL, DRAIN, ESCALATED, GRACE_OVER, HELD, IDLE_OVER, KILL, PASSIVATE, PAUSED, REINSTATE, RESTART, SLEEPY,
-    STOP, SUSPENDED, WOKEN,
+    ALARM, CONTROL, DRAIN, ESCALATED, GRACE_OVER, HELD, IDLE_OVER, KILL, PASSIVATE, PAUSED, REINSTATE, RESTART, SEALED,
+    SLEEPY, STOP, SUSPENDED, WOKEN,
 };
 use super::{grace_waker, passivate, supervise};
 use crate::actor::Fault;
@@ -103,8 +103,7 @@ fn after_failed_attempt(cell: &Header, host: &Host, attempt: u32, fault: Fault) 
 }
 
 fn has_children(cell: &Header) -> bool {
-    cell.extras_if_any()
-        .is_some_and(|extras| !extras.links.lock().children.is_empty())
+    cell.child_count() > 0
 }
 
 fn finish_start(cell: &Header) -> Alive {
@@ -400,10 +399,8 @@ fn continue_after_children(cell: &Header, host: &Host) -> Alive {
         Phase::Clearing => {
             supervise::forget_escalated(cell); // of children that are gone
             cell.phase.set(Phase::Starting);
-            let before = cell.with_links(|links| {
-                links.sealed = false;
-                links.attempt
-            });
+            cell.state.clear(SEALED);
+            let before = cell.with_links(|links| links.attempt);
             let alive = attempt_start(cell, host, before);
             if alive == Alive::Yes {
                 recheck(cell);
@@ -488,14 +485,8 @@ pub(super) fn drop_actor(cell: &Header, host: &Host) {
 }
 
 fn stop_children(cell: &Header, how: u32) {
-    let Some(extras) = cell.extras_if_any() else { return };
-    let children = {
-        let mut links = extras.links.lock();
-        links.sealed = true;
-        links.children.list()
-    };
     // Youngest first: what was started later may lean on what was there before.
-    for child in children.iter().rev() {
+    for child in cell.seal().iter().rev() {
         child.control(how);
     }
 }

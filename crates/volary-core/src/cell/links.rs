@@ -23,11 +23,13 @@ use crate::supervision::{History, Supervision};
 use crate::sync::Mutex;
 use crate::sync::atomic::AtomicU64;
 use crate::time::{Moment, TimerId};
-use crate::tree::Children;
+use crate::tree::{Children, Forecast};
 
 #[derive(Default)]
 pub(crate) struct Extras {
     pub(crate) links: Mutex<Links>,
+    /// Apart from the links, since those who spawn are in a hurry. It may be locked while the links are, not the other way.
+    pub(crate) children: Mutex<Children>,
     pub(crate) mailbox: MailboxRule,
     /// The thread of a pinned actor.
     pub(crate) own_dispatcher: Option<Arc<Elastic>>,
@@ -44,6 +46,8 @@ pub(crate) struct Extras {
     /// Who looks at what it handles and sends.
     pub(crate) layers: Option<Arc<Layers>>,
     pub(crate) dependencies: Option<Arc<Dependencies>>,
+    /// Where the names of children are looked up.
+    pub(crate) forecast: Forecast,
     /// When a message was handled last, if somebody wants to know; nanoseconds. Written by the owner.
     pub(crate) last_active: AtomicU64,
 }
@@ -51,7 +55,6 @@ pub(crate) struct Extras {
 /// Everything under the lock.
 #[derive(Default)]
 pub(crate) struct Links {
-    pub(crate) children: Children,
     /// By their ids.
     pub(crate) watchers: BTreeMap<u64, Watcher>,
     /// Actors that this one watches. A `Terminated` of anybody else is out of date.
@@ -60,15 +63,12 @@ pub(crate) struct Links {
     pub(crate) memberships: Option<Box<Memberships>>,
     /// Whoever waits for the end from outside.
     pub(crate) mourners: Vec<(u64, Waker)>,
-    pub(crate) next_mourner: u64,
     pub(crate) tasks: BTreeMap<u64, TaskAbort>,
     /// What it crashed with, until it has started again.
     pub(crate) crash: Option<Fault>,
     pub(crate) alarm: Option<(TimerId, Moment)>,
     pub(crate) starter: Option<StartReport>,
     pub(crate) ended: bool,
-    /// No children are taken any more.
-    pub(crate) sealed: bool,
     /// A restart is under way, as opposed to a first start.
     pub(crate) restarting: bool,
     /// It was told to go to sleep during its start.
@@ -83,7 +83,8 @@ pub(crate) struct Links {
     pub(crate) attempt: u32,
     /// Why the start failed, for a spawner that comes to look.
     pub(crate) start_fault: Option<StartError>,
-    pub(crate) next_task: u64,
+    /// The last number given to a task or somebody who waits for the end.
+    pub(crate) last_number: u64,
     /// Messages that the actor has put aside, and those that it wants back.
     pub(crate) stash: VecDeque<Letter>,
     pub(crate) returned: VecDeque<Letter>,
@@ -98,7 +99,7 @@ pub(crate) struct Links {
     pub(crate) requests: BTreeMap<u64, Entry>,
     pub(crate) next_request: u64,
     /// How many of them hold other messages.
-    pub(crate) holding: usize,
+    pub(crate) holding: u32,
     /// Those with an answer that went round the mailbox.
     pub(crate) continued: VecDeque<Arc<dyn Due>>,
     /// Restarts so far, for limits and delays.
@@ -117,6 +118,12 @@ pub(crate) struct Memberships {
 }
 
 impl Links {
+    /// A number that nobody had before.
+    pub(crate) fn next_number(&mut self) -> u64 {
+        self.last_number += 1;
+        self.last_number
+    }
+
     pub(crate) fn memberships(&mut self) -> &mut Memberships {
         self.memberships.get_or_insert_default()
     }
@@ -124,6 +131,13 @@ impl Links {
 
 /// How often a mailbox that panics is asked for one letter.
 const POP_ATTEMPTS: usize = 3;
+
+/// Why a child was not taken in.
+pub(crate) enum NotAdopted {
+    /// Its parent is ending, or asleep.
+    Sealed,
+    NameTaken,
+}
 
 /// A place among the subscribers of something.
 pub(crate) trait Membership: Send + Sync {
@@ -219,13 +233,38 @@ impl Header {
         self.extras_if_any()?.links.lock().crash.clone()
     }
 
+    /// Takes a child in; `hash` is what it is found by.
+    pub(crate) fn adopt(&self, child: CellRef, hash: u32) -> Result<(), NotAdopted> {
+        let extras = self.extras();
+        let mut children = extras.children.lock();
+        if self.state.is_sealed() {
+            return Err(NotAdopted::Sealed);
+        }
+        // Also whether the name is free is asked here alone: those that are not are few.
+        if !children.insert(child, hash) {
+            return Err(NotAdopted::NameTaken);
+        }
+        extras.forecast.follow(&children);
+        Ok(())
+    }
+
+    /// Takes no more children, and hands out those that there are.
+    pub(crate) fn seal(&self) -> Vec<CellRef> {
+        self.state.seal();
+        self.children()
+    }
+
+    pub(crate) fn child_count(&self) -> usize {
+        self.extras_if_any().map_or(0, |extras| extras.children.lock().len())
+    }
+
     /// The children, oldest first.
     pub(crate) fn children(&self) -> Vec<CellRef> {
         self.extras_if_any()
-            .map_or_else(Vec::new, |extras| extras.links.lock().children.list())
+            .map_or_else(Vec::new, |extras| extras.children.lock().list())
     }
 
     pub(crate) fn child(&self, name: &str) -> Option<CellRef> {
-        self.extras_if_any()?.links.lock().children.get(name)
+        self.extras_if_any()?.children.lock().get(name)
     }
 }

@@ -16,8 +16,8 @@ use super::header::Header;
 use super::idle_waker;
 use super::lifecycle::{Alive, Phase, abort_tasks, attempt_start, begin_hooks, drop_actor, recheck};
 use super::state::{
-    ASLEEP, CONTROL, DRAIN, HELD, IDLE_OVER, KILL, PASSIVATE, PAUSED, REINSTATE, RESTART, RETURNED, SLEEPY, SLOW, STOP,
-    SUSPENDED, TIMED,
+    ASLEEP, CONTROL, DRAIN, HELD, IDLE_OVER, KILL, PASSIVATE, PAUSED, REINSTATE, RESTART, RETURNED, SEALED, SLEEPY,
+    SLOW, STOP, SUSPENDED, TIMED,
 };
 use super::supervise;
 use crate::dispatch::{Host, contain};
@@ -435,10 +435,7 @@ fn fall_asleep(cell: &Header, host: &Host) -> Alive {
     cell.cancel_idle_timer();
     supervise::forget_escalated(cell);
     cell.unstash(usize::MAX); // the next incarnation has it first
-    cell.with_links(|links| {
-        links.without_actor = true;
-        links.sealed = false;
-    });
+    cell.with_links(|links| links.without_actor = true);
     cell.system().keeper().left(cell);
     cell.phase.set(Phase::Asleep);
     cell.state.set(ASLEEP);
@@ -451,7 +448,7 @@ fn fall_asleep(cell: &Header, host: &Host) -> Alive {
 /// There is mail for an actor that sleeps.
 pub(crate) fn wake_up(cell: &Header, host: &Host) -> Alive {
     cell.state.set(PAUSED);
-    cell.state.clear(ASLEEP);
+    cell.state.clear(ASLEEP | SEALED);
     cell.phase.set(Phase::Starting);
     cell.with_links(|links| {
         links.without_actor = false;

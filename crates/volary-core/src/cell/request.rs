@@ -98,7 +98,7 @@ where
             });
             let due = asked.clone();
             links.requests.insert(asked.number, Entry { due, holds_others });
-            links.holding += usize::from(holds_others);
+            links.holding += u32::from(holds_others);
             asked
         });
         if holds_others {
@@ -271,7 +271,7 @@ impl Header {
         let due = {
             let links = &mut *extras.links.lock();
             let entry = links.requests.remove(&number)?;
-            links.holding -= usize::from(entry.holds_others);
+            links.holding -= u32::from(entry.holds_others);
             if entry.holds_others && links.holding == 0 {
                 self.state.clear(HOLDING);
             }

@@ -81,6 +81,8 @@ pub(crate) const SLEEPY: u32 = 1 << 24;
 pub(crate) const ASLEEP: u32 = 1 << 25;
 /// There is an alarm among its links, which most actors never have.
 pub(crate) const ALARM: u32 = 1 << 26;
+/// No children are taken: those that there were are ending or gone.
+pub(crate) const SEALED: u32 = 1 << 27;
 
 /// With these mail changes nothing: something else brings the actor on.
 const DEAF: u32 = SUSPENDED | PAUSED | HOLDING | DEAD;
@@ -228,6 +230,22 @@ impl StateWord {
                 Err(seen) => state = seen,
             }
         }
+    }
+
+    /// Closes the door for children, before the owner looks whom it has; see [`is_sealed`](Self::is_sealed).
+    pub(crate) fn seal(&self) {
+        if self.0.load(Relaxed) & SEALED == 0 {
+            self.0.fetch_or(SEALED, SeqCst);
+        }
+        total_order(); // the state was written before children are looked for
+    }
+
+    /// Asked under the lock of the children, whose place was looked up before: either this sees the seal, or who seals
+    /// sees the place and waits for the lock.
+    #[inline]
+    pub(crate) fn is_sealed(&self) -> bool {
+        total_order(); // the place of the children was there before the state is read
+        self.0.load(SeqCst) & (SEALED | DEAD) != 0
     }
 
     #[inline]
@@ -404,6 +422,49 @@ mod loom_model {
             let resumed_here = state.finish_rest() == Rest::Again;
             let queued_there = waker.join().unwrap();
             assert!(resumed_here ^ queued_there, "exactly one side continues the handler");
+        });
+    }
+
+    /// A place for children that nobody has needed before is made while the actor ends.
+    #[test]
+    fn loom_state_no_child_is_left_behind_a_seal() {
+        use loom::sync::Mutex;
+        use loom::sync::atomic::AtomicBool;
+
+        struct Parent {
+            state: StateWord,
+            place: AtomicBool,
+            children: Mutex<usize>,
+        }
+
+        impl Parent {
+            fn adopt(&self) -> bool {
+                self.place.store(true, SeqCst);
+                let mut children = self.children.lock().unwrap();
+                let open = !self.state.is_sealed();
+                *children += usize::from(open);
+                open
+            }
+        }
+
+        loom::model(|| {
+            let parent = Arc::new(Parent {
+                state: idle(),
+                place: AtomicBool::new(false),
+                children: Mutex::new(0),
+            });
+            let spawner = {
+                let parent = parent.clone();
+                thread::spawn(move || parent.adopt())
+            };
+            parent.state.seal();
+            let seen = if parent.place.load(SeqCst) {
+                *parent.children.lock().unwrap()
+            } else {
+                0
+            };
+            assert_eq!(seen, usize::from(spawner.join().unwrap()), "whoever was let in is seen");
+            assert!(!parent.adopt(), "it stays closed");
         });
     }
 }

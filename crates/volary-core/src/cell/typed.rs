@@ -8,7 +8,6 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use super::behaviour::BehaviourTable;
-use super::directory::Directory;
 use super::header::{Birth, CellRef, CellTable, Header};
 use super::here::Here;
 use super::timed::Timed;
@@ -33,9 +32,9 @@ struct Cell<A, F> {
 
 /// Makes a cell. The name follows it in the same allocation.
 ///
-/// It is entered into `directory` before it is written, since it must know its id; nobody knows
+/// It is entered into the directory before it is written, since it must know its id; nobody knows
 /// that id yet. `None`: there is no id left.
-pub(crate) fn create<P, F>(birth: Birth, directory: &Directory, lane: usize, name: &[u8], factory: F) -> Option<CellRef>
+pub(crate) fn create<P, F>(birth: Birth, lane: usize, name: &[u8], factory: F) -> Option<CellRef>
 where
     P: Product,
     F: Fn() -> P + Send + Sync + 'static,
@@ -47,6 +46,8 @@ where
     let Some(memory) = NonNull::new(memory) else {
         handle_alloc_error(layout)
     };
+    // SAFETY: the maker keeps the system, by the parent if there is one.
+    let directory = unsafe { birth.system.as_ref() }.directory();
     let Some(id) = directory.insert(lane, memory.cast()) else {
         // SAFETY: just allocated, with this layout.
         unsafe { dealloc(memory.as_ptr(), layout) };

@@ -7,6 +7,7 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::attention::Attention;
 use super::frame::FramePool;
@@ -144,6 +145,8 @@ pub(crate) struct Host {
     graves: RefCell<Vec<CellRef>>,
     /// The pulse of this thread when it is not a worker's.
     pulse: OnceCell<Arc<Pulse>>,
+    /// Its lane when it is not a worker's.
+    lane: OnceCell<usize>,
     pub(crate) frames: FramePool,
 }
 
@@ -175,6 +178,7 @@ impl Host {
             ending: RefCell::new(None),
             graves: RefCell::new(Vec::new()),
             pulse: OnceCell::new(),
+            lane: OnceCell::new(),
             frames: FramePool::new(),
         }
     }
@@ -378,6 +382,17 @@ impl Host {
 
     pub(crate) fn set_worker(&self, worker: *const Local) -> *const Local {
         self.worker.replace(worker)
+    }
+
+    /// A small number that this thread shares with few others, to keep them off each other's toes.
+    pub(crate) fn lane(&self) -> usize {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        match self.worker() {
+            Some(worker) => worker.index,
+            // A model must take the same course again.
+            None if cfg!(volary_shuttle) => 1,
+            None => *self.lane.get_or_init(|| NEXT.fetch_add(1, Relaxed)),
+        }
     }
 
     /// The pulse of this thread.

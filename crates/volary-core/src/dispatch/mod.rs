@@ -7,9 +7,11 @@
 
 mod attention;
 mod contain;
+mod early;
 mod elastic;
 mod frame;
 mod gathered;
+mod global;
 mod host;
 mod idle;
 mod last_in;
@@ -23,6 +25,7 @@ mod young;
 use crate::actor::Fault;
 
 pub(crate) use contain::{contain, wake};
+pub(crate) use early::fetch_early;
 pub(crate) use elastic::Elastic;
 pub(crate) use frame::{Ambiently, FrameHead, attend_to_the_end, beside_turn, discard, launch, resume};
 pub(crate) use gathered::Gathered;

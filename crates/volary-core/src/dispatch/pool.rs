@@ -1,14 +1,13 @@
 //! A pool of workers with one global queue: the default dispatcher, and each of the user's own.
 
-use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
-use std::ptr;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use tokio::runtime::Handle;
 
+use super::global::Global;
 use super::host::Host;
 use super::idle::Idle;
 use super::last_in::LastIn;
@@ -17,15 +16,12 @@ use super::ring::{Ready, Ring};
 use super::worker::Worker;
 use super::young::Young;
 use crate::env::{BoxTask, Env, threads_of};
-use crate::reference::ActorId;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use crate::time::Moment;
 
 /// Decoys per pool; see [`Decoy`].
 const DECOYS: usize = 4;
-/// Actors taken from the global queue at a time.
-const BATCH: usize = 32;
 
 pub(crate) struct PoolConfig {
     pub(crate) workers: usize,
@@ -51,8 +47,7 @@ pub(crate) struct Pool {
     env: Arc<dyn Env>,
     executor: Option<Handle>,
     budget: u32,
-    global: Mutex<VecDeque<ReadyItem>>,
-    global_length: AtomicUsize,
+    global: Global,
     closed: AtomicBool,
     live: AtomicUsize,
     leavers: Mutex<Vec<Waker>>,
@@ -62,11 +57,6 @@ pub(crate) struct Pool {
     /// One thread runs all workers: while one of them is being polled, the others are not.
     one_thread: bool,
 }
-
-#[derive(Clone, Copy)]
-struct ReadyItem(Ready);
-// SAFETY: a ready actor is handed from thread to thread by design; see `Ready`.
-unsafe impl Send for ReadyItem {}
 
 impl Pool {
     /// Makes the pool and spawns its workers.
@@ -82,17 +72,21 @@ impl Pool {
             })
             .collect();
         let threads = config.executor.as_ref().map_or_else(|| env.parallelism(), threads_of);
+        let one_thread = threads == 1;
+        let global = match env.is_simulated() {
+            true => Global::seeded(),
+            false => Global::for_workers(workers, if one_thread { 1 } else { workers }),
+        };
         let decoys = if env.spills_local_wakes() { DECOYS } else { 0 };
         let pool = Arc::new(Pool {
             seats,
             seeded: env.is_simulated(),
-            one_thread: threads == 1,
+            one_thread,
             idle: Idle::new(workers),
             env: env.clone(),
             executor: config.executor.clone(),
             budget: config.budget,
-            global: Mutex::new(VecDeque::new()),
-            global_length: AtomicUsize::new(0),
+            global,
             closed: AtomicBool::new(false),
             live: AtomicUsize::new(workers),
             leavers: Mutex::new(Vec::new()),
@@ -166,40 +160,16 @@ impl Pool {
     }
 
     pub(crate) fn push_one(&self, ready: Ready) {
-        let mut global = self.global.lock();
-        global.push_back(ReadyItem(ready));
-        self.global_length.store(global.len(), SeqCst);
+        self.global.push(ready);
     }
 
     pub(crate) fn push_global(&self, ready: &mut Vec<Ready>) {
-        let mut global = self.global.lock();
-        global.extend(ready.drain(..).map(ReadyItem));
-        self.global_length.store(global.len(), SeqCst);
+        self.global.push_all(ready);
     }
 
-    /// Takes one from the global queue and hands a fair share of the rest to `keep`.
-    pub(crate) fn pop_global(&self, keep: impl Fn(Ready)) -> Option<Ready> {
-        if self.global_length.load(Acquire) == 0 {
-            return None;
-        }
-        let mut batch = [ReadyItem(ptr::null()); BATCH];
-        let mut taken = 0;
-        {
-            let mut global = self.global.lock();
-            let takers = if self.one_thread { 1 } else { self.seats.len() };
-            let share = (global.len() / takers).clamp(1, BATCH);
-            while taken < share
-                && let Some(item) = global.pop_front()
-            {
-                batch[taken] = item;
-                taken += 1;
-            }
-            self.global_length.store(global.len(), Release);
-        }
-        for item in batch.iter().take(taken).skip(1) {
-            keep(item.0);
-        }
-        (taken > 0).then_some(batch[0].0)
+    /// Takes one from the global queue, beginning with that lane, and hands a fair share of the rest to `keep`.
+    pub(crate) fn pop_global(&self, lane: usize, keep: impl Fn(Ready)) -> Option<Ready> {
+        self.global.pop(lane, keep)
     }
 
     pub(crate) fn now(&self) -> Moment {
@@ -217,16 +187,7 @@ impl Pool {
 
     /// In simulation the seed says who is next.
     pub(crate) fn pop_seeded(&self) -> Option<Ready> {
-        let mut global = self.global.lock();
-        if global.is_empty() {
-            return None;
-        }
-        // SAFETY: what stands in a queue is scheduled, so it has not ended.
-        let mut ids = global.iter().map(|item| ActorId::of(unsafe { (*item.0).id }));
-        let at = self.env.choose_actor(&mut ids);
-        let item = global.remove(at);
-        self.global_length.store(global.len(), Release);
-        item.map(|item| item.0)
+        self.global.choose(&*self.env)
     }
 
     /// How many messages a turn may handle; in simulation the seed says.
@@ -239,7 +200,7 @@ impl Pool {
     }
 
     pub(crate) fn has_work(&self, index: usize) -> bool {
-        self.global_length.load(SeqCst) > 0
+        !self.global.is_empty()
             || self
                 .seats
                 .iter()

@@ -7,6 +7,7 @@
 
 use crate::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
 
+use super::fetch_early;
 use crate::cell::Header;
 
 #[cfg(not(volary_loom))]
@@ -38,15 +39,10 @@ fn unpack(head: u64) -> (u32, u32) {
 /// Has the processor bring an actor nearer that will have its turn soon: where there are many, what is known of each has
 /// gone from its caches since the last time.
 #[inline]
-fn fetch_early(ready: Ready) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
+fn fetch_actor_early(ready: Ready) {
     for line in 0..3 {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint, which reads nothing and fails for no address; whoever stood there may be gone.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(ready.cast::<i8>().wrapping_add(64 * line)) };
+        fetch_early(ready.cast::<u8>().wrapping_add(64 * line));
     }
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    let _ = ready;
 }
 
 impl Ring {
@@ -124,7 +120,7 @@ impl Ring {
             };
             match self.head.compare_exchange(head, next, AcqRel, Acquire) {
                 Ok(_) => {
-                    fetch_early(self.place(next_real).load(Relaxed));
+                    fetch_actor_early(self.place(next_real).load(Relaxed));
                     return Some(self.place(real).load(Relaxed).cast_const());
                 }
                 Err(seen) => head = seen,

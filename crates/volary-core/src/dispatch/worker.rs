@@ -60,6 +60,8 @@ pub(crate) struct Local {
     pub(crate) pool: Arc<Pool>,
     pub(crate) index: usize,
     tick: Cell<u32>,
+    /// Which lane of the global queue comes first next time.
+    lane: Cell<usize>,
     /// Turns given since those who wait longest had one.
     passed_over: Cell<u32>,
     /// Whether the young come before the ring among these.
@@ -94,6 +96,7 @@ impl Worker {
                 pool,
                 index,
                 tick: Cell::new(0),
+                lane: Cell::new(index),
                 passed_over: Cell::new(0),
                 young_first: Cell::new(false),
                 looked_after: Cell::new(Moment::ZERO),
@@ -303,7 +306,9 @@ impl Local {
     }
 
     fn pop_global(&self) -> Option<Ready> {
-        self.pool.pop_global(|more| self.push_back(more))
+        let lane = self.lane.get();
+        self.lane.set(lane.wrapping_add(1));
+        self.pool.pop_global(lane, |more| self.push_back(more))
     }
 
     fn search(&self) -> Option<Ready> {

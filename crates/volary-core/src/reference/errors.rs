@@ -395,6 +395,12 @@ pub enum SpawnError {
         /// The parent.
         parent: Path,
     },
+    /// The parent is passivated: it has children again once a message has woken it.
+    #[error("cannot spawn below {parent}: it is asleep")]
+    Asleep {
+        /// The parent.
+        parent: Path,
+    },
     /// The factory or the `started` hook failed as often as the settings allow.
     #[error("{path} did not start after {attempts} attempts: {fault}")]
     Start {

@@ -95,8 +95,8 @@ impl AnyRef {
         self.cell.passivation_policy()
     }
 
-    /// Begins to start an actor below this one, from outside. It ends in an error if this one is stopping, asleep, or
-    /// of another node.
+    /// Begins to start an actor below this one, from outside. It ends in an error if this one is ending, asleep, or of
+    /// another node.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));

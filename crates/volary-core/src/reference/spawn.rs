@@ -22,13 +22,13 @@ use super::ask::NESTING;
 use super::errors::SpawnError;
 use super::reply_slot::ReplySlot;
 use crate::actor::{Actor, Dispatcher, Fault, Product, Props, Reentrancy};
-use crate::cell::CellRef;
 use crate::cell::lifecycle::Phase;
+use crate::cell::{CellRef, Header};
 use crate::dispatch::{Host, TurnEnd, start_turn};
 use crate::mailbox::MailboxKind;
 use crate::passivation::Passivation;
 use crate::supervision::{Directive, Supervision};
-use crate::tree::{Path, validate_name};
+use crate::tree::{Path, hash_of_name, validate_name};
 
 /// Why a start failed.
 #[derive(Debug, Clone)]
@@ -83,6 +83,8 @@ pub struct Spawn<F> {
     parent: Option<CellRef>,
     factory: F,
     name: Option<String>,
+    /// Of the name.
+    hash: u32,
     /// Apart: most actors have none, and a builder is moved with each call.
     props: Option<Box<Props>>,
 }
@@ -93,6 +95,7 @@ impl<F> Spawn<F> {
             parent,
             factory,
             name: None,
+            hash: 0,
             props: None,
         }
     }
@@ -113,7 +116,13 @@ impl<F> Spawn<F> {
     /// # system.stop().await?; Ok(()) }
     /// ```
     pub fn named(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
+        let name = name.into();
+        self.hash = hash_of_name(name.as_bytes());
+        // Where it is looked up may be far away; until then there is an actor to be made.
+        if let Some(extras) = self.parent.as_deref().and_then(Header::extras_if_any) {
+            extras.forecast.fetch(self.hash);
+        }
+        self.name = Some(name);
         self
     }
 
@@ -400,6 +409,7 @@ where
         parent,
         factory,
         name,
+        hash,
         props,
     } = spawn;
     let parent = parent.ok_or_else(|| SpawnError::Stopping { parent: Path::user() })?;
@@ -409,7 +419,8 @@ where
             reason,
         })?;
     }
-    let cell = place::<P, F>(&parent, factory, name.as_deref().unwrap_or(""), props)?;
+    let known = name.as_deref().map(|name| (name, hash));
+    let cell = place::<P, F>(parent, factory, known, props)?;
     Ok(begin(cell, wait))
 }
 

@@ -114,8 +114,7 @@ impl Future for Termination {
             if let Some((place, theirs)) = mine {
                 return (*place, Some(std::mem::replace(theirs, waker)));
             }
-            let place = links.next_mourner;
-            links.next_mourner += 1;
+            let place = links.next_number();
             links.mourners.push((place, waker));
             (place, None)
         });

@@ -518,29 +518,23 @@ fn assemble(
 fn raise_guardians(core: &Arc<SystemCore>) {
     let here = std::ptr::NonNull::from(&**core);
     let keep = core.clone();
-    let root = spawn_guardian(here, &core.directory, None, "", move || {
+    let root = spawn_guardian(here, None, "", move || {
         let _ = &keep;
         Guardian
     });
     let Some(root) = root else {
         unreachable!("a new directory has room")
     };
-    let below = |name| spawn_guardian(here, &core.directory, Some(&root), name, || Guardian);
+    let below = |name| spawn_guardian(here, Some(&root), name, || Guardian);
     let (Some(system), Some(user)) = (below("system"), below("user")) else {
         unreachable!("a new directory has room")
     };
-    *core.guardians.lock() = Some(Guardians { root, user, system });
+    core.guardians.store(Some(Arc::new(Guardians { root, user, system })));
 }
 
 /// One more of the system's own actors, that only has children.
 pub(super) fn raise_guardian(core: &SystemCore, parent: &CellRef, name: &str) -> Option<CellRef> {
-    spawn_guardian(
-        std::ptr::NonNull::from(core),
-        &core.directory,
-        Some(parent),
-        name,
-        || Guardian,
-    )
+    spawn_guardian(std::ptr::NonNull::from(core), Some(parent), name, || Guardian)
 }
 
 /// An actor that only has children.

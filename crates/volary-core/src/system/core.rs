@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
+use arc_swap::ArcSwapOption;
+
 use crate::sync::Mutex;
 
 use super::handle::ActorSystem;
@@ -79,7 +81,7 @@ pub(crate) struct SystemCore {
     pub(super) events: EventStream,
     topics: TopicBook,
     pub(super) counters: Counters,
-    pub(super) guardians: Mutex<Option<Guardians>>,
+    pub(super) guardians: ArcSwapOption<Guardians>,
     pub(super) stopping: super::stop::Stopping,
     pub(super) keeper: Keeper,
     pub(super) shutdown: super::shutdown::Shutdown,
@@ -110,7 +112,7 @@ pub(crate) struct SystemCore {
 #[repr(align(128))]
 struct Blocks(AtomicU64);
 
-#[derive(Clone)]
+/// Looked at by everybody who spawns, so not under a lock.
 pub(super) struct Guardians {
     pub(super) root: CellRef,
     pub(super) user: CellRef,
@@ -236,7 +238,7 @@ impl SystemCore {
             events: EventStream::default(),
             topics: TopicBook::default(),
             counters: Counters::default(),
-            guardians: Mutex::new(None),
+            guardians: ArcSwapOption::empty(),
             stopping: super::stop::Stopping::default(),
             keeper: Keeper::new(parts.eviction),
             shutdown: super::shutdown::Shutdown::new(parts.course),
@@ -497,7 +499,8 @@ impl SystemCore {
     /// Whoever lives at a path now.
     pub(crate) fn find(&self, path: &Path) -> Option<CellRef> {
         let guardians = self.guardians()?;
-        path.segments().try_fold(guardians.root, |cell, name| cell.child(name))
+        path.segments()
+            .try_fold(guardians.root.clone(), |cell, name| cell.child(name))
     }
 
     /// The pools of workers: the default one, and the user's own.
@@ -515,7 +518,7 @@ impl SystemCore {
 
     /// The parent of all stand-ins; `None` while the system stops.
     pub(crate) fn stand_ins(&self) -> Option<CellRef> {
-        let system = self.guardians()?.system;
+        let system = self.guardians()?.system.clone();
         if let Some(parent) = system.child(STAND_INS) {
             return Some(parent);
         }
@@ -529,10 +532,10 @@ impl SystemCore {
     /// How many cells are there for actors elsewhere.
     pub(super) fn stand_in_count(&self) -> usize {
         let parent = self.guardians().and_then(|guardians| guardians.system.child(STAND_INS));
-        parent.map_or(0, |parent| 1 + parent.with_links(|links| links.children.len()))
+        parent.map_or(0, |parent| 1 + parent.child_count())
     }
 
-    pub(super) fn guardians(&self) -> Option<Guardians> {
-        self.guardians.lock().clone()
+    pub(super) fn guardians(&self) -> Option<Arc<Guardians>> {
+        self.guardians.load_full()
     }
 }

@@ -107,11 +107,8 @@ impl ActorSystem {
 
     /// The parent of what users start; `None` once the system has gone down.
     pub(crate) fn user_guardian(&self) -> Option<CellRef> {
-        self.core
-            .guardians
-            .lock()
-            .as_ref()
-            .map(|guardians| guardians.user.clone())
+        let guardians = self.core.guardians.load();
+        guardians.as_ref().map(|guardians| guardians.user.clone())
     }
 
     pub(crate) fn count_routee_lost(&self) {

@@ -177,7 +177,7 @@ impl Drop for Unfinished {
         core.stopping.report(StopProblem::RuntimeGone { count });
         core.keeper().forget_all();
         core.groups().forget_all();
-        *core.guardians.lock() = None;
+        core.guardians.store(None);
         core.env().retire();
         finish(core);
     }
@@ -188,7 +188,7 @@ pub(crate) fn abandon(core: &Arc<SystemCore>) {
     core.stopping.begin();
     core.schedules().close();
     core.pools().for_each(|pool| pool.close());
-    let Some(guardians) = core.guardians.lock().take() else {
+    let Some(guardians) = core.guardians.swap(None) else {
         return;
     };
     let mut all = below(&guardians.root);
@@ -241,7 +241,7 @@ async fn do_work(core: &Arc<SystemCore>, work: Work, guardians: &Guardians) {
         Work::Drain => shutdown::drain(core, &guardians.user).await,
         Work::Actors => {
             stop_tree(core, guardians).await;
-            *core.guardians.lock() = None;
+            core.guardians.store(None);
         }
     }
 }

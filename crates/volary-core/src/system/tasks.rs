@@ -116,9 +116,9 @@ pub(crate) fn spawn_for(cell: &Header, future: impl Future<Output = ()> + Send +
         })
     };
     let key = cell.with_links(|links| {
-        links.next_task += 1;
-        links.tasks.insert(links.next_task, abort);
-        links.next_task
+        let key = links.next_number();
+        links.tasks.insert(key, abort);
+        key
     });
     let deadline = Host::with(|host| cell.system().current_deadline(host)).unwrap_or(0);
     let baggage = Baggage::to_keep();

@@ -1,111 +1,260 @@
 //! The children of one actor, by name.
 //!
-//! A table of counted pointers with their hashes: the names stay in the cells. It keeps its members
-//! alive; an actor leaves it in its own last turn.
+//! They stand in a row in the order of their births, which keeps them alive until they leave it in their own last turn.
+//! A family of a few is searched one by one; a large one has an [`Index`] from the hashes of the names to the places in
+//! the row. The names themselves stay in the cells.
+//!
+//! ```text
+//!   row    [ alice ][ bob ][ - ][ dave ] …       born last is last; `-` has left
+//!   index  · 3 · · 0 · 1 ·                        in the order of the hashes
+//! ```
 
 use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
-use hashbrown::HashTable;
 
+use super::index::Index;
 use crate::cell::{CellRef, Header};
+
+/// Up to here a look at each is cheaper than an index.
+const FEW: usize = 16;
 
 #[derive(Default)]
 pub(crate) struct Children {
-    table: HashTable<Entry>,
-    next: u32,
-}
-
-struct Entry {
-    hash: u32,
-    /// Order of birth.
-    ordinal: u32,
-    cell: CellRef,
+    row: Vec<Option<CellRef>>,
+    /// How many places of the row are taken.
+    count: usize,
+    /// Of all in the row, once there were more than a few. Most have none, so it is apart.
+    index: Option<Box<Index>>,
 }
 
 /// A fixed seed: names are chosen by the program, and a simulation must not depend on chance.
-fn hash(name: &[u8]) -> u32 {
+pub(crate) fn hash_of_name(name: &[u8]) -> u32 {
     (FixedState::with_seed(0x0766_6172).hash_one(name) >> 32) as u32
 }
 
-/// The table wants 64 bits, a million children want small entries.
-fn spread(hash: u32) -> u64 {
-    u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-}
-
-fn hash_of(cell: &Header) -> u32 {
+/// By what a child is found: its name, or its id if it has none.
+pub(crate) fn hash_of(cell: &Header) -> u32 {
     if cell.name_length == 0 {
-        hash(&cell.id.to_le_bytes())
+        hash_of_name(&cell.id.to_le_bytes())
     } else {
-        hash(cell.name_bytes())
+        hash_of_name(cell.name_bytes())
     }
 }
 
 impl Children {
     /// Adds a child. False: its name is taken.
-    pub(crate) fn insert(&mut self, child: CellRef) -> bool {
-        let hash = hash_of(&child);
-        if child.name_length > 0 && self.find(hash, child.name_bytes()).is_some() {
-            return false;
+    ///
+    /// `hash` is [that of the child](hash_of).
+    pub(crate) fn insert(&mut self, child: CellRef, hash: u32) -> bool {
+        if self.row.len() == self.row.capacity() {
+            self.make_room();
         }
-        let entry = Entry {
-            hash,
-            ordinal: self.next,
-            cell: child,
-        };
-        self.next = self.next.wrapping_add(1);
-        self.table
-            .insert_unique(spread(hash), entry, |entry| spread(entry.hash));
+        let place = self.row.len() as u32;
+        match &mut self.index {
+            Some(index) => {
+                if child.name_length > 0 && find(index, &self.row, hash, |other| is_namesake(other, &child)).is_some() {
+                    return false;
+                }
+                index.insert(hash, place);
+            }
+            None if child.name_length > 0 && self.row.iter().flatten().any(|other| is_namesake(other, &child)) => {
+                return false;
+            }
+            None => {}
+        }
+        self.row.push(Some(child));
+        self.count += 1;
         true
     }
 
-    fn find(&self, hash: u32, name: &[u8]) -> Option<&CellRef> {
-        self.table
-            .find(spread(hash), |entry| {
-                entry.hash == hash && entry.cell.name_bytes() == name
-            })
-            .map(|entry| &entry.cell)
+    /// The row is full: those who are left move together if they are few by now, and an index is made if they are not.
+    fn make_room(&mut self) {
+        if self.count <= self.row.len() / 2 {
+            self.close_ranks();
+        }
+        if self.index.is_none() && self.row.len() >= FEW {
+            let mut index = Index::for_entries(self.row.len() + 1);
+            for (place, child) in self.row.iter().enumerate() {
+                if let Some(child) = child {
+                    index.insert(hash_of(child), place as u32);
+                }
+            }
+            self.index = Some(Box::new(index));
+        }
+    }
+
+    fn close_ranks(&mut self) {
+        if let Some(index) = &mut self.index {
+            let mut taken = 0;
+            let moved: Vec<u32> = self
+                .row
+                .iter()
+                .map(|child| {
+                    taken += u32::from(child.is_some());
+                    taken.saturating_sub(1)
+                })
+                .collect();
+            **index = index.rebuilt(2 * self.count, |place| moved[place as usize]);
+        }
+        self.row.retain(Option::is_some);
+        self.row.shrink_to(2 * self.count);
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<CellRef> {
-        let Some(id) = name.strip_prefix('$') else {
-            return self.find(hash(name.as_bytes()), name.as_bytes()).cloned();
-        };
-        let id = u64::from_str_radix(id, 16).ok()?;
-        let unnamed = |entry: &Entry| entry.cell.name_length == 0 && entry.cell.id == id;
-        self.table
-            .find(spread(hash(&id.to_le_bytes())), unnamed)
-            .map(|entry| entry.cell.clone())
+        if let Some(id) = name.strip_prefix('$') {
+            let id = u64::from_str_radix(id, 16).ok()?;
+            return self.find(
+                || hash_of_name(&id.to_le_bytes()),
+                |child| child.name_length == 0 && child.id == id,
+            );
+        }
+        let name = name.as_bytes();
+        self.find(|| hash_of_name(name), |child| child.name_bytes() == name)
+    }
+
+    fn find(&self, hash: impl FnOnce() -> u32, is_it: impl Fn(&Header) -> bool) -> Option<CellRef> {
+        match &self.index {
+            Some(index) => {
+                let place = find(index, &self.row, hash(), is_it)?;
+                self.row[place as usize].clone()
+            }
+            None => self.row.iter().flatten().find(|child| is_it(child)).cloned(),
+        }
     }
 
     pub(crate) fn remove(&mut self, child: &Header) -> Option<CellRef> {
-        let found = self
-            .table
-            .find_entry(spread(hash_of(child)), |entry| std::ptr::eq(&*entry.cell, child))
-            .ok()?;
-        let (entry, _) = found.remove();
-        if self.table.is_empty() {
-            self.table = HashTable::new();
+        let is_it = |other: &Header| std::ptr::eq(other, child);
+        let place = match &mut self.index {
+            Some(index) => {
+                let row = &self.row;
+                index.remove(hash_of(child), |place| is_at(row, place, is_it))? as usize
+            }
+            None => self.row.iter().position(|other| other.as_deref().is_some_and(is_it))?,
+        };
+        let held = self.row[place].take();
+        self.count -= 1;
+        if self.count == 0 {
+            *self = Children::default();
+        } else if self.row.len() > FEW && self.count < self.row.len() / 4 {
+            self.close_ranks();
         }
-        Some(entry.cell)
+        held
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.table.len()
+        self.count
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.table.is_empty()
+        self.count == 0
     }
 
     /// All children, oldest first.
     pub(crate) fn list(&self) -> Vec<CellRef> {
-        let mut children: Vec<(u32, CellRef)> = self
-            .table
-            .iter()
-            .map(|entry| (entry.ordinal, entry.cell.clone()))
-            .collect();
-        children.sort_unstable_by_key(|(ordinal, _)| *ordinal);
-        children.into_iter().map(|(_, cell)| cell).collect()
+        self.row.iter().flatten().cloned().collect()
+    }
+
+    /// The slots of the index and the shift of hashes, or nowhere; see [`Forecast`](super::Forecast).
+    pub(crate) fn slots(&self) -> (*const u64, u32) {
+        self.index.as_ref().map_or((std::ptr::null(), 0), |index| index.slots())
+    }
+}
+
+fn is_namesake(one: &Header, other: &Header) -> bool {
+    one.name_bytes() == other.name_bytes()
+}
+
+fn is_at(row: &[Option<CellRef>], place: u32, is_it: impl Fn(&Header) -> bool) -> bool {
+    row[place as usize].as_deref().is_some_and(is_it)
+}
+
+fn find(index: &Index, row: &[Option<CellRef>], hash: u32, is_it: impl Fn(&Header) -> bool) -> Option<u32> {
+    index.find(hash, |place| is_at(row, place, &is_it))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Actor, ActorSystem, AnyRef};
+
+    struct Leaf;
+
+    impl Actor for Leaf {}
+
+    const NAMES: usize = 60;
+
+    /// Every name twice, of different parents, and as many without one.
+    async fn leaves(system: &ActorSystem) -> Vec<CellRef> {
+        let mut leaves = Vec::new();
+        for _ in 0..2 {
+            let parent = AnyRef::from(&system.spawn(|| Leaf).await.expect("a parent"));
+            for number in 0..NAMES {
+                let named = parent.spawn(|| Leaf).named(format!("leaf-{number}")).await;
+                leaves.push(named.expect("a new name").cell().clone());
+                leaves.push(parent.spawn(|| Leaf).await.expect("a leaf").cell().clone());
+            }
+        }
+        leaves
+    }
+
+    fn name_of(cell: &Header) -> String {
+        match std::str::from_utf8(cell.name_bytes()) {
+            Ok("") => format!("${:x}", cell.id),
+            name => name.expect("a name").to_owned(),
+        }
+    }
+
+    /// Which leaf is added, or taken out if it is there; more of the former, of the latter, and all but a few gone.
+    fn steps() -> impl Strategy<Value = Vec<(bool, usize)>> {
+        let phase = |adds: u32, takes: u32, most: usize| {
+            let step = prop_oneof![adds => Just(true), takes => Just(false)];
+            proptest::collection::vec((step, 0..4 * NAMES), 0..most)
+        };
+        (phase(4, 1, 400), phase(1, 6, 1500), phase(1, 1, 200)).prop_map(|(one, two, three)| [one, two, three].concat())
+    }
+
+    #[tokio::test]
+    async fn children_are_found_by_name_and_listed_oldest_first() {
+        let system = ActorSystem::builder("children").start().await.expect("a system");
+        let leaves = leaves(&system).await;
+        proptest!(ProptestConfig::with_cases(64), |(steps in steps())| {
+            let mut children = Children::default();
+            let mut expected: Vec<CellRef> = Vec::new();
+            for (adds, which) in steps {
+                let leaf = &leaves[which];
+                let here = expected.iter().position(|child| std::ptr::eq(&**child, &**leaf));
+                match here {
+                    None if adds => {
+                        let taken = leaf.name_length > 0
+                            && expected.iter().any(|child| child.name_bytes() == leaf.name_bytes());
+                        prop_assert_eq!(children.insert(leaf.clone(), hash_of(leaf)), !taken);
+                        if !taken {
+                            expected.push(leaf.clone());
+                        }
+                    }
+                    Some(place) if !adds => {
+                        prop_assert!(children.remove(leaf).is_some());
+                        prop_assert!(children.remove(leaf).is_none());
+                        expected.remove(place);
+                    }
+                    _ => {}
+                }
+                prop_assert_eq!(children.len(), expected.len());
+                prop_assert_eq!(children.is_empty(), expected.is_empty());
+                prop_assert!(children.row.len() <= FEW.max(4 * expected.len() + 4), "no room for those who left");
+            }
+            let listed = children.list();
+            prop_assert!(listed.iter().map(|child| child.id).eq(expected.iter().map(|child| child.id)));
+            for leaf in &leaves {
+                let found = children.get(&name_of(leaf)).map(|child| child.id);
+                let namesake = |child: &&CellRef| name_of(child) == name_of(leaf);
+                prop_assert_eq!(found, expected.iter().find(namesake).map(|child| child.id));
+            }
+            prop_assert!(children.get("$").is_none() && children.get("$zz").is_none() && children.get("").is_none());
+        });
+        system.stop().await.expect("a stop");
     }
 }

@@ -5,13 +5,16 @@
 
 mod address;
 mod children;
+mod forecast;
 mod grain;
+mod index;
 mod name;
 mod node;
 mod path;
 mod uid;
 
-pub(crate) use children::Children;
+pub(crate) use children::{Children, hash_of, hash_of_name};
+pub(crate) use forecast::Forecast;
 
 pub use address::{Address, AddressError};
 pub use grain::{GrainIdError, KindError, MAX_GRAIN_ID_BYTES, MAX_KIND_BYTES};

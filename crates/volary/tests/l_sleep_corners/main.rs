@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use common::*;
 use volary::prelude::*;
-use volary::{Directive, Eviction, MailboxKind, Passivation, Props, Supervision};
+use volary::{AnyRef, Directive, Eviction, MailboxKind, Passivation, Props, SpawnError, Supervision};
 
 const MS: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);

@@ -36,6 +36,32 @@ fn l22_a_refused_message_does_not_wake_an_actor() {
     });
 }
 
+/// A sleeping actor has nobody who could look after children, until a message wakes it.
+#[test]
+fn l22_nobody_is_born_below_a_sleeping_actor() {
+    seeds(|env| async move {
+        let system = simulated(&env).await;
+        let log = Log::new();
+        let parent = system.spawn(cat(&log)).named("parent").await.unwrap();
+        for _ in 0..2 {
+            parent.passivate();
+            system.sleep(MS).await;
+            assert!(parent.status().asleep);
+            let below = AnyRef::from(&parent);
+            let refused = below.spawn(cat(&log)).named("kitten").await;
+            assert!(matches!(refused, Err(SpawnError::Asleep { .. })), "{refused:?}");
+            parent.ask(Count).await.unwrap();
+            assert!(below.spawn(cat(&log)).named("kitten").await.is_ok());
+        }
+        parent.passivate();
+        system.sleep(MS).await;
+        parent.stop();
+        parent.terminated().await;
+        assert_eq!(system.actor_count(), 0, "its child went when it fell asleep");
+        system.stop().await.unwrap();
+    });
+}
+
 /// S14 with stop: what is told to stop while it wakes up stops once, and nothing is lost in silence.
 #[test]
 fn s14_stop_drain_and_kill_race_with_sleep_and_wake_up_and_every_message_ends_once() {

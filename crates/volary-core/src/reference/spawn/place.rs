@@ -6,17 +6,18 @@ use super::super::errors::SpawnError;
 use super::super::foreign::{Absent, Foreign};
 use super::{Wait, begin};
 use crate::actor::{Dispatcher, Product, Props, Reentrancy};
-use crate::cell::state::DEAD;
-use crate::cell::{Birth, CellRef, Extras, MailboxRule, Wakefulness, cell_table, create};
+use crate::cell::state::ASLEEP;
+use crate::cell::{Birth, CellRef, Extras, MailboxRule, NotAdopted, Wakefulness, cell_table, create};
 use crate::dispatch::Host;
 use crate::supervision::Directive;
 use crate::system::SystemCore;
+use crate::tree::hash_of;
 
-/// Makes the cell and gives it its place in the tree.
+/// Makes the cell and gives it its place in the tree. A name comes with its hash.
 pub(super) fn place<P, F>(
-    parent: &CellRef,
+    parent: CellRef,
     factory: F,
-    name: &str,
+    known: Option<(&str, u32)>,
     props: Option<Box<Props>>,
 ) -> Result<CellRef, SpawnError>
 where
@@ -28,31 +29,37 @@ where
         None => (0, None),
         Some(props) => (system.dispatcher_index(&props.dispatcher)?, extras_for(system, props)?),
     };
-    let lane = Host::with(|host| host.worker().map_or(0, |worker| worker.index)).unwrap_or(0);
+    let name = known.map_or("", |(name, _)| name);
+    // One seed decides everything: also who gets which id.
+    let lane = if system.env().is_simulated() {
+        None
+    } else {
+        Host::with(Host::lane)
+    }
+    .unwrap_or(0);
     let birth = Birth {
         table: cell_table::<P, F>(),
         system: NonNull::from(system),
-        parent: Some(parent.clone()),
+        parent: Some(parent),
         on_fault: props.map_or(Directive::Restart, |props| props.on_fault),
         extras,
         name_length: u8::try_from(name.len()).unwrap_or(u8::MAX),
         dispatcher,
     };
-    let cell =
-        create::<P, F>(birth, system.directory(), lane, name.as_bytes(), factory).ok_or(SpawnError::Exhausted)?;
-    let placed = parent.with_links(|links| {
-        if links.sealed || links.ended || parent.state.has(DEAD) {
-            return Err(SpawnError::Stopping { parent: parent.path() });
-        }
-        // Also whether the name is free is asked here alone: those that are not are few.
-        if !links.children.insert(cell.clone()) {
-            return Err(duplicate(parent, name));
-        }
-        Ok(())
-    });
-    if let Err(error) = placed {
-        system.directory().remove(cell.id);
-        return Err(error);
+    let cell = create::<P, F>(birth, lane, name.as_bytes(), factory).ok_or(SpawnError::Exhausted)?;
+    let Some(parent) = cell.parent() else {
+        unreachable!("born with one")
+    };
+    // A child without a name is found by its id.
+    let hash = known.map_or_else(|| hash_of(&cell), |(_, hash)| hash);
+    let adopted = parent.adopt(cell.clone(), hash);
+    if let Err(refusal) = adopted {
+        cell.system().directory().remove(cell.id);
+        return Err(match refusal {
+            NotAdopted::Sealed if parent.state.has(ASLEEP) => SpawnError::Asleep { parent: parent.path() },
+            NotAdopted::Sealed => SpawnError::Stopping { parent: parent.path() },
+            NotAdopted::NameTaken => duplicate(parent, name),
+        });
     }
     Ok(cell)
 }
@@ -114,7 +121,6 @@ fn extras_for(system: &SystemCore, props: &Props) -> Result<Option<Box<Extras>>,
 /// Makes one of the system's own actors: the root, and the guardians below it.
 pub(crate) fn spawn_guardian<P, F>(
     system: NonNull<SystemCore>,
-    directory: &crate::cell::Directory,
     parent: Option<&CellRef>,
     name: &str,
     factory: F,
@@ -132,9 +138,9 @@ where
         name_length: u8::try_from(name.len()).unwrap_or(u8::MAX),
         dispatcher: 0,
     };
-    let cell = create::<P, F>(birth, directory, 0, name.as_bytes(), factory)?;
+    let cell = create::<P, F>(birth, 0, name.as_bytes(), factory)?;
     if let Some(parent) = parent {
-        parent.with_links(|links| links.children.insert(cell.clone()));
+        parent.adopt(cell.clone(), hash_of(&cell)).ok()?;
     }
     let (cell, _) = begin(cell, Wait::No);
     Some(cell)
@@ -162,15 +168,8 @@ pub(crate) fn spawn_stand_in(system: NonNull<SystemCore>, core: &SystemCore, for
         name_length: 0,
         dispatcher: 0,
     };
-    let cell = create::<Absent, fn() -> Absent>(birth, core.directory(), 0, b"", absent)?;
-    let placed = parent.with_links(|links| {
-        let open = !(links.sealed || links.ended || parent.state.has(DEAD));
-        if open {
-            links.children.insert(cell.clone());
-        }
-        open
-    });
-    if !placed {
+    let cell = create::<Absent, fn() -> Absent>(birth, 0, b"", absent)?;
+    if parent.adopt(cell.clone(), hash_of(&cell)).is_err() {
         core.directory().remove(cell.id);
         return None;
     }

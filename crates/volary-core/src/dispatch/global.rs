@@ -1,0 +1,199 @@
+//! The queue that all workers of a pool look into: for actors that become ready elsewhere than on a worker, and for what
+//! does not fit beside one.
+//!
+//! It has several lanes. Each thread puts into one, so that threads which tell much from outside do not wait for each
+//! other; workers take from all in turn.
+
+use std::collections::VecDeque;
+use std::ptr;
+
+use super::host::Host;
+use super::ring::Ready;
+use crate::env::Env;
+use crate::reference::ActorId;
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicUsize, Ordering::*};
+
+/// Actors taken at a time.
+const BATCH: usize = 32;
+/// So many lanes are enough for any number of workers.
+const MOST_LANES: usize = 16;
+
+pub(crate) struct Global {
+    /// As many as a power of two.
+    lanes: Box<[Lane]>,
+    /// Who shares what a lane holds.
+    takers: usize,
+}
+
+/// Padded, so that two lanes do not share a line.
+#[repr(align(128))]
+#[derive(Default)]
+struct Lane {
+    ready: Mutex<VecDeque<Item>>,
+    /// Kept beside the lock, for those who look whether there is any.
+    length: AtomicUsize,
+}
+
+#[derive(Clone, Copy)]
+struct Item(Ready);
+// SAFETY: a ready actor is handed from thread to thread by design; see `Ready`.
+unsafe impl Send for Item {}
+
+impl Global {
+    /// With lanes for so many workers, and as many threads that tell them from outside.
+    pub(super) fn for_workers(workers: usize, takers: usize) -> Self {
+        Global {
+            lanes: std::iter::repeat_with(Lane::default)
+                .take((2 * workers).next_power_of_two().min(MOST_LANES))
+                .collect(),
+            takers,
+        }
+    }
+
+    /// With one lane, from which somebody [chooses](Self::choose).
+    pub(super) fn seeded() -> Self {
+        Global {
+            lanes: Box::new([Lane::default()]),
+            takers: 1,
+        }
+    }
+
+    fn lane(&self) -> &Lane {
+        let mask = self.lanes.len() - 1;
+        let lane = if mask == 0 { None } else { Host::with(Host::lane) };
+        &self.lanes[lane.unwrap_or(0) & mask]
+    }
+
+    pub(super) fn push(&self, ready: Ready) {
+        let lane = self.lane();
+        let mut queue = lane.ready.lock();
+        queue.push_back(Item(ready));
+        lane.length.store(queue.len(), SeqCst);
+    }
+
+    pub(super) fn push_all(&self, ready: &mut Vec<Ready>) {
+        let lane = self.lane();
+        let mut queue = lane.ready.lock();
+        queue.extend(ready.drain(..).map(Item));
+        lane.length.store(queue.len(), SeqCst);
+    }
+
+    /// In the order of all that say that they are ready, for a worker that is about to sleep.
+    pub(super) fn is_empty(&self) -> bool {
+        self.lanes.iter().all(|lane| lane.length.load(SeqCst) == 0)
+    }
+
+    /// Takes one from the first lane that has any, beginning with `start`, and hands a fair share of the rest to `keep`.
+    pub(super) fn pop(&self, start: usize, keep: impl Fn(Ready)) -> Option<Ready> {
+        let mask = self.lanes.len() - 1;
+        (0..=mask).find_map(|n| self.lanes[start.wrapping_add(n) & mask].pop(self.takers, &keep))
+    }
+
+    /// Takes the one that the seed says is next.
+    pub(super) fn choose(&self, env: &dyn Env) -> Option<Ready> {
+        let lane = &self.lanes[0];
+        let mut queue = lane.ready.lock();
+        if queue.is_empty() {
+            return None;
+        }
+        // SAFETY: what stands in a queue is scheduled, so it has not ended.
+        let mut ids = queue.iter().map(|item| ActorId::of(unsafe { (*item.0).id }));
+        let at = env.choose_actor(&mut ids);
+        let item = queue.remove(at);
+        lane.length.store(queue.len(), Release);
+        item.map(|item| item.0)
+    }
+}
+
+impl Lane {
+    fn pop(&self, takers: usize, keep: impl Fn(Ready)) -> Option<Ready> {
+        if self.length.load(Acquire) == 0 {
+            return None;
+        }
+        let mut batch = [Item(ptr::null()); BATCH];
+        let mut taken = 0;
+        {
+            let mut queue = self.ready.lock();
+            let share = (queue.len() / takers).clamp(1, BATCH);
+            while taken < share
+                && let Some(item) = queue.pop_front()
+            {
+                batch[taken] = item;
+                taken += 1;
+            }
+            self.length.store(queue.len(), Release);
+        }
+        for item in batch.iter().take(taken).skip(1) {
+            keep(item.0);
+        }
+        (taken > 0).then_some(batch[0].0)
+    }
+}
+
+#[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
+mod tests {
+    use std::cell::RefCell;
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn ready(n: usize) -> Ready {
+        ptr::without_provenance(n * 8)
+    }
+
+    #[test]
+    fn threads_keep_to_lanes_and_every_lane_has_its_turn() {
+        let global = Global::for_workers(2, 2);
+        assert_eq!(global.lanes.len(), 4);
+        let share = |first: usize| {
+            (first..first + 100).for_each(|n| global.push(ready(n)));
+            global.push_all(&mut vec![ready(first + 100)]);
+        };
+        std::thread::scope(|threads| {
+            for first in [1_000, 2_000, 3_000] {
+                threads.spawn(move || share(first));
+            }
+        });
+        let mut expected: BTreeSet<Ready> = [1_000, 2_000, 3_000]
+            .into_iter()
+            .flat_map(|first| (first..=first + 100).map(ready))
+            .collect();
+        // Each lane is in the order in which its threads put into it.
+        for lane in &global.lanes {
+            let queue = lane.ready.lock();
+            assert_eq!(queue.len(), lane.length.load(Relaxed));
+            let of = |first: usize| {
+                queue
+                    .iter()
+                    .map(|item| item.0)
+                    .filter(move |one| (ready(first)..ready(first + 999)).contains(one))
+            };
+            for first in [1_000, 2_000, 3_000] {
+                assert!(of(first).is_sorted());
+                assert!(matches!(of(first).count(), 0 | 101), "a thread keeps to one lane");
+            }
+        }
+        let mut start = 0;
+        while !global.is_empty() {
+            let kept = RefCell::new(Vec::new());
+            let first = global.pop(start, |more| kept.borrow_mut().push(more));
+            let kept = kept.into_inner();
+            assert!(kept.len() < BATCH);
+            for one in kept.into_iter().chain(first) {
+                assert!(expected.remove(&one));
+            }
+            start += 1;
+        }
+        assert!(expected.is_empty(), "{expected:?}");
+        assert_eq!(global.pop(0, |_| {}), None);
+    }
+
+    #[test]
+    fn lanes_are_a_power_of_two_and_not_too_many() {
+        for (workers, lanes) in [(1, 2), (2, 4), (3, 8), (8, 16), (200, 16)] {
+            assert_eq!(Global::for_workers(workers, workers).lanes.len(), lanes);
+        }
+        assert_eq!(Global::seeded().lanes.len(), 1);
+    }
+}
