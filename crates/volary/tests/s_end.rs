@@ -539,9 +539,9 @@ fn s12_a_hook_that_hangs_is_given_up_after_the_grace() {
     }
 }
 
-/// A child that comes while its parent ends is stopped before it, or refused: none is left behind.
+/// A child that comes while its parent ends would be left behind.
 #[test]
-fn s13_nobody_is_born_below_an_actor_whose_last_hook_runs() {
+fn s13_nobody_is_born_below_an_actor_whose_last_hooks_run() {
     for hook in ["stopping", "stopped"] {
         seeds(move |env| async move {
             let system = simulated(&env).await;
@@ -549,13 +549,9 @@ fn s13_nobody_is_born_below_an_actor_whose_last_hook_runs() {
             parent.stop();
             system.sleep(Duration::from_millis(1)).await;
             let late = AnyRef::from(&parent).spawn(a_desk(&Log::new())).await;
-            match hook {
-                "stopping" => assert!(late.is_ok(), "{late:?}"),
-                _ => assert!(matches!(late, Err(SpawnError::Stopping { .. })), "{late:?}"),
-            }
+            assert!(matches!(late, Err(SpawnError::Stopping { .. })), "{hook}: {late:?}");
             parent.terminated().await;
             assert_eq!(system.actor_count(), 0);
-            assert!(late.is_err() || !late.unwrap().is_alive());
             system.stop().await.unwrap();
         });
     }

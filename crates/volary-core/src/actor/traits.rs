@@ -42,7 +42,7 @@ pub trait Actor: Sized + Send + 'static {
         std::future::ready(Ok(()))
     }
 
-    /// Runs when the actor is asked to stop, before its children stop.
+    /// Runs when the actor is asked to stop, before its children stop. It takes no new ones any more.
     fn stopping(&mut self, ctx: &mut Context<Self>) -> impl Future<Output = Result<(), Fault>> + Send {
         let _ = ctx;
         std::future::ready(Ok(()))

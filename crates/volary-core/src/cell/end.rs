@@ -142,8 +142,7 @@ unsafe fn demolish(cell: &Header, host: &Host) {
             };
             std::mem::replace(&mut *links, gone)
         };
-        let children = std::mem::take(&mut *extras.children.lock());
-        drop(children); // not under the lock
+        extras.family.clear();
         for (_, waker) in links.mourners {
             wake(waker);
         }
@@ -189,10 +188,7 @@ fn leave_parent(cell: &Header) -> (CellRef, bool) {
     let Some(parent) = cell.parent() else {
         return (cell.to_ref(), false);
     };
-    let mut siblings = parent.extras().children.lock();
-    let held = siblings.remove(cell);
-    let last = siblings.is_empty();
-    drop(siblings);
+    let (held, last) = parent.extras().family.remove(cell);
     (held.unwrap_or_else(|| cell.to_ref()), last)
 }
 

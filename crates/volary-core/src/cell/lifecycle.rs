@@ -240,7 +240,7 @@ pub(super) fn begin_stop(cell: &Header, host: &Host) -> Alive {
 
 /// The way down of an actor that is not suspended.
 pub(super) fn begin_hooks(cell: &Header, host: &Host) -> Alive {
-    cell.state.set(PAUSED);
+    cell.state.seal(PAUSED);
     cell.state.clear_if_set(HELD);
     cancel_alarm(cell);
     cell.phase.set(Phase::Stopping);
@@ -252,7 +252,7 @@ pub(super) fn begin_hooks(cell: &Header, host: &Host) -> Alive {
 
 fn kill(cell: &Header, host: &Host) -> Alive {
     cell.close_mailbox();
-    cell.state.set(PAUSED | STOP);
+    cell.state.seal(PAUSED | STOP);
     let phase = cell.phase.get();
     if cell.state.has(SUSPENDED) {
         drop_frame(cell, host, Ending::Stopped);

@@ -23,13 +23,13 @@ use crate::supervision::{History, Supervision};
 use crate::sync::Mutex;
 use crate::sync::atomic::AtomicU64;
 use crate::time::{Moment, TimerId};
-use crate::tree::{Children, Forecast};
+use crate::tree::{Family, NotAdopted};
 
 #[derive(Default)]
 pub(crate) struct Extras {
     pub(crate) links: Mutex<Links>,
-    /// Apart from the links, since those who spawn are in a hurry. It may be locked while the links are, not the other way.
-    pub(crate) children: Mutex<Children>,
+    /// Apart from the links, since those who spawn are in a hurry.
+    pub(crate) family: Family,
     pub(crate) mailbox: MailboxRule,
     /// The thread of a pinned actor.
     pub(crate) own_dispatcher: Option<Arc<Elastic>>,
@@ -46,8 +46,6 @@ pub(crate) struct Extras {
     /// Who looks at what it handles and sends.
     pub(crate) layers: Option<Arc<Layers>>,
     pub(crate) dependencies: Option<Arc<Dependencies>>,
-    /// Where the names of children are looked up.
-    pub(crate) forecast: Forecast,
     /// When a message was handled last, if somebody wants to know; nanoseconds. Written by the owner.
     pub(crate) last_active: AtomicU64,
 }
@@ -131,13 +129,6 @@ impl Links {
 
 /// How often a mailbox that panics is asked for one letter.
 const POP_ATTEMPTS: usize = 3;
-
-/// Why a child was not taken in.
-pub(crate) enum NotAdopted {
-    /// Its parent is ending, or asleep.
-    Sealed,
-    NameTaken,
-}
 
 /// A place among the subscribers of something.
 pub(crate) trait Membership: Send + Sync {
@@ -235,36 +226,26 @@ impl Header {
 
     /// Takes a child in; `hash` is what it is found by.
     pub(crate) fn adopt(&self, child: CellRef, hash: u32) -> Result<(), NotAdopted> {
-        let extras = self.extras();
-        let mut children = extras.children.lock();
-        if self.state.is_sealed() {
-            return Err(NotAdopted::Sealed);
-        }
-        // Also whether the name is free is asked here alone: those that are not are few.
-        if !children.insert(child, hash) {
-            return Err(NotAdopted::NameTaken);
-        }
-        extras.forecast.follow(&children);
-        Ok(())
+        self.extras().family.adopt(child, hash, || self.state.is_sealed())
     }
 
     /// Takes no more children, and hands out those that there are.
     pub(crate) fn seal(&self) -> Vec<CellRef> {
-        self.state.seal();
+        self.state.seal(0);
         self.children()
     }
 
     pub(crate) fn child_count(&self) -> usize {
-        self.extras_if_any().map_or(0, |extras| extras.children.lock().len())
+        self.extras_if_any().map_or(0, |extras| extras.family.len())
     }
 
     /// The children, oldest first.
     pub(crate) fn children(&self) -> Vec<CellRef> {
         self.extras_if_any()
-            .map_or_else(Vec::new, |extras| extras.children.lock().list())
+            .map_or_else(Vec::new, |extras| extras.family.list())
     }
 
     pub(crate) fn child(&self, name: &str) -> Option<CellRef> {
-        self.extras_if_any()?.children.lock().get(name)
+        self.extras_if_any()?.family.get(name)
     }
 }

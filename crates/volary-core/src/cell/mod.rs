@@ -32,7 +32,7 @@ pub(crate) use end::demolish_all;
 pub(crate) use header::{Birth, CellRef, Header, WeakCell};
 pub(crate) use here::Here;
 pub(crate) use lifecycle::Phase;
-pub(crate) use links::{Extras, Links, MailboxRule, Membership, Memberships, NotAdopted, Watcher};
+pub(crate) use links::{Extras, Links, MailboxRule, Membership, Memberships, Watcher};
 pub(crate) use parcel::{Arrival, Parcel, post_parcel};
 pub(crate) use passivate::Wakefulness;
 pub(crate) use request::{Asked, RequestHandle};

@@ -232,10 +232,12 @@ impl StateWord {
         }
     }
 
-    /// Closes the door for children, before the owner looks whom it has; see [`is_sealed`](Self::is_sealed).
-    pub(crate) fn seal(&self) {
-        if self.0.load(Relaxed) & SEALED == 0 {
-            self.0.fetch_or(SEALED, SeqCst);
+    /// Closes the door for children, before the owner looks whom it has, and sets other bits; see
+    /// [`is_sealed`](Self::is_sealed).
+    pub(crate) fn seal(&self, bits: u32) {
+        let bits = bits | SEALED;
+        if self.0.load(Relaxed) & bits != bits {
+            self.0.fetch_or(bits, SeqCst);
         }
         total_order(); // the state was written before children are looked for
     }
@@ -457,7 +459,7 @@ mod loom_model {
                 let parent = parent.clone();
                 thread::spawn(move || parent.adopt())
             };
-            parent.state.seal();
+            parent.state.seal(0);
             let seen = if parent.place.load(SeqCst) {
                 *parent.children.lock().unwrap()
             } else {

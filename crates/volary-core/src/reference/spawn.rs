@@ -120,7 +120,7 @@ impl<F> Spawn<F> {
         self.hash = hash_of_name(name.as_bytes());
         // Where it is looked up may be far away; until then there is an actor to be made.
         if let Some(extras) = self.parent.as_deref().and_then(Header::extras_if_any) {
-            extras.forecast.fetch(self.hash);
+            extras.family.fetch(self.hash);
         }
         self.name = Some(name);
         self

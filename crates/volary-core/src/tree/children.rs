@@ -1,4 +1,4 @@
-//! The children of one actor, by name.
+//! Children by name.
 //!
 //! They stand in a row in the order of their births, which keeps them alive until they leave it in their own last turn.
 //! A family of a few is searched one by one; a large one has an [`Index`] from the hashes of the names to the places in
@@ -19,13 +19,33 @@ use crate::cell::{CellRef, Header};
 /// Up to here a look at each is cheaper than an index.
 const FEW: usize = 16;
 
-#[derive(Default)]
-pub(crate) struct Children {
-    row: Vec<Option<CellRef>>,
+/// How a child is kept: as it is, or [with when it was born](super::family).
+pub(crate) trait Kept: Clone {
+    fn cell(&self) -> &CellRef;
+}
+
+impl Kept for CellRef {
+    fn cell(&self) -> &CellRef {
+        self
+    }
+}
+
+pub(crate) struct Children<K> {
+    row: Vec<Option<K>>,
     /// How many places of the row are taken.
     count: usize,
     /// Of all in the row, once there were more than a few. Most have none, so it is apart.
     index: Option<Box<Index>>,
+}
+
+impl<K> Default for Children<K> {
+    fn default() -> Self {
+        Children {
+            row: Vec::new(),
+            count: 0,
+            index: None,
+        }
+    }
 }
 
 /// A fixed seed: names are chosen by the program, and a simulation must not depend on chance.
@@ -42,28 +62,44 @@ pub(crate) fn hash_of(cell: &Header) -> u32 {
     }
 }
 
-impl Children {
+/// Those without a name are called after their ids, as in `$1f`.
+fn id_in(name: &str) -> Option<u64> {
+    u64::from_str_radix(name.strip_prefix('$')?, 16).ok()
+}
+
+/// The hash of whoever is called that; nobody is if there is none.
+pub(crate) fn hash_of_lookup(name: &str) -> Option<u32> {
+    match id_in(name) {
+        Some(id) => Some(hash_of_name(&id.to_le_bytes())),
+        None => (!name.is_empty()).then(|| hash_of_name(name.as_bytes())),
+    }
+}
+
+impl<K: Kept> Children<K> {
     /// Adds a child. False: its name is taken.
     ///
     /// `hash` is [that of the child](hash_of).
-    pub(crate) fn insert(&mut self, child: CellRef, hash: u32) -> bool {
+    pub(crate) fn insert(&mut self, kept: K, hash: u32) -> bool {
+        let child = kept.cell();
         if self.row.len() == self.row.capacity() {
             self.make_room();
         }
         let place = self.row.len() as u32;
         match &mut self.index {
             Some(index) => {
-                if child.name_length > 0 && find(index, &self.row, hash, |other| is_namesake(other, &child)).is_some() {
+                if child.name_length > 0 && find(index, &self.row, hash, |other| is_namesake(other, child)).is_some() {
                     return false;
                 }
-                index.insert(hash, place);
+                index.insert(self.count, hash, place);
             }
-            None if child.name_length > 0 && self.row.iter().flatten().any(|other| is_namesake(other, &child)) => {
+            None if child.name_length > 0
+                && self.row.iter().flatten().any(|other| is_namesake(other.cell(), child)) =>
+            {
                 return false;
             }
             None => {}
         }
-        self.row.push(Some(child));
+        self.row.push(Some(kept));
         self.count += 1;
         true
     }
@@ -75,10 +111,10 @@ impl Children {
         }
         if self.index.is_none() && self.row.len() >= FEW {
             let mut index = Index::for_entries(self.row.len() + 1);
-            for (place, child) in self.row.iter().enumerate() {
-                if let Some(child) = child {
-                    index.insert(hash_of(child), place as u32);
-                }
+            let all = self.row.iter().enumerate();
+            let all = all.filter_map(|(place, child)| Some((place, child.as_ref()?)));
+            for (count, (place, child)) in all.enumerate() {
+                index.insert(count, hash_of(child.cell()), place as u32);
             }
             self.index = Some(Box::new(index));
         }
@@ -102,35 +138,40 @@ impl Children {
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<CellRef> {
-        if let Some(id) = name.strip_prefix('$') {
-            let id = u64::from_str_radix(id, 16).ok()?;
-            return self.find(
-                || hash_of_name(&id.to_le_bytes()),
-                |child| child.name_length == 0 && child.id == id,
-            );
+        let hash = hash_of_lookup(name)?;
+        match id_in(name) {
+            Some(id) => self.find(hash, |child| child.name_length == 0 && child.id == id),
+            None => self.find(hash, |child| child.name_bytes() == name.as_bytes()),
         }
-        let name = name.as_bytes();
-        self.find(|| hash_of_name(name), |child| child.name_bytes() == name)
     }
 
-    fn find(&self, hash: impl FnOnce() -> u32, is_it: impl Fn(&Header) -> bool) -> Option<CellRef> {
+    fn find(&self, hash: u32, is_it: impl Fn(&Header) -> bool) -> Option<CellRef> {
         match &self.index {
             Some(index) => {
-                let place = find(index, &self.row, hash(), is_it)?;
-                self.row[place as usize].clone()
+                let place = find(index, &self.row, hash, is_it)?;
+                self.row[place as usize].as_ref().map(K::cell).cloned()
             }
-            None => self.row.iter().flatten().find(|child| is_it(child)).cloned(),
+            None => self
+                .row
+                .iter()
+                .flatten()
+                .map(K::cell)
+                .find(|child| is_it(child))
+                .cloned(),
         }
     }
 
-    pub(crate) fn remove(&mut self, child: &Header) -> Option<CellRef> {
+    pub(crate) fn remove(&mut self, child: &Header) -> Option<K> {
         let is_it = |other: &Header| std::ptr::eq(other, child);
         let place = match &mut self.index {
             Some(index) => {
                 let row = &self.row;
                 index.remove(hash_of(child), |place| is_at(row, place, is_it))? as usize
             }
-            None => self.row.iter().position(|other| other.as_deref().is_some_and(is_it))?,
+            None => self
+                .row
+                .iter()
+                .position(|other| other.as_ref().is_some_and(|other| is_it(other.cell())))?,
         };
         let held = self.row[place].take();
         self.count -= 1;
@@ -151,8 +192,8 @@ impl Children {
     }
 
     /// All children, oldest first.
-    pub(crate) fn list(&self) -> Vec<CellRef> {
-        self.row.iter().flatten().cloned().collect()
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &K> {
+        self.row.iter().flatten()
     }
 
     /// The slots of the index and the shift of hashes, or nowhere; see [`Forecast`](super::Forecast).
@@ -165,11 +206,11 @@ fn is_namesake(one: &Header, other: &Header) -> bool {
     one.name_bytes() == other.name_bytes()
 }
 
-fn is_at(row: &[Option<CellRef>], place: u32, is_it: impl Fn(&Header) -> bool) -> bool {
-    row[place as usize].as_deref().is_some_and(is_it)
+fn is_at<K: Kept>(row: &[Option<K>], place: u32, is_it: impl Fn(&Header) -> bool) -> bool {
+    row[place as usize].as_ref().is_some_and(|child| is_it(child.cell()))
 }
 
-fn find(index: &Index, row: &[Option<CellRef>], hash: u32, is_it: impl Fn(&Header) -> bool) -> Option<u32> {
+fn find<K: Kept>(index: &Index, row: &[Option<K>], hash: u32, is_it: impl Fn(&Header) -> bool) -> Option<u32> {
     index.find(hash, |place| is_at(row, place, &is_it))
 }
 
@@ -246,8 +287,7 @@ mod tests {
                 prop_assert_eq!(children.is_empty(), expected.is_empty());
                 prop_assert!(children.row.len() <= FEW.max(4 * expected.len() + 4), "no room for those who left");
             }
-            let listed = children.list();
-            prop_assert!(listed.iter().map(|child| child.id).eq(expected.iter().map(|child| child.id)));
+            prop_assert!(children.iter().map(|child| child.id).eq(expected.iter().map(|child| child.id)));
             for leaf in &leaves {
                 let found = children.get(&name_of(leaf)).map(|child| child.id);
                 let namesake = |child: &&CellRef| name_of(child) == name_of(leaf);

@@ -3,7 +3,7 @@
 //! The slot of a new name is the one line of memory that nobody can have in a cache, and the lock of the family is held
 //! while it is waited for. So it is sent for when the name is known, and comes while the actor is being made.
 
-use super::Children;
+use super::children::{Children, Kept};
 use crate::dispatch::fetch_early;
 use crate::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Relaxed};
 
@@ -24,7 +24,7 @@ impl Forecast {
     }
 
     /// These are the children now.
-    pub(crate) fn follow(&self, children: &Children) {
+    pub(crate) fn follow<K: Kept>(&self, children: &Children<K>) {
         let (slots, shift) = children.slots();
         if !std::ptr::eq(self.slots.load(Relaxed), slots) {
             self.shift.store(shift, Relaxed);

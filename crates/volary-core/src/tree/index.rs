@@ -1,7 +1,8 @@
 //! From the hash of a name to a place in a row.
 //!
 //! An open table with linear probing whose slots hold the hash and the place in eight bytes: what a new name needs of it
-//! lies on one cache line, and which one is known as soon as the name is. The position is the front of the hash, so that
+//! lies on one cache line, and which one is known as soon as the name is. How many there are its owner knows: to look here
+//! reads memory that is written when it grows, and the slot. The position is the front of the hash, so that
 //! entries stand in the order of their hashes, and growing reads and writes memory from one end to the other.
 
 /// Three quarters of the slots are taken at most: beyond, the ways to free ones get long.
@@ -13,7 +14,6 @@ pub(crate) struct Index {
     slots: Box<[u64]>,
     /// By how much a hash is shifted to become a position.
     shift: u32,
-    count: usize,
 }
 
 impl Index {
@@ -26,7 +26,6 @@ impl Index {
         Index {
             slots: vec![0; 1 << bits].into_boxed_slice(),
             shift: 32 - bits,
-            count: 0,
         }
     }
 
@@ -57,9 +56,10 @@ impl Index {
         self.locate(hash, is_it).map(|position| place_in(self.slots[position]))
     }
 
-    pub(crate) fn insert(&mut self, hash: u32, place: u32) {
-        if (self.count + 1) * FULL.1 > self.slots.len() * FULL.0 {
-            *self = self.rebuilt(2 * self.count, |place| place);
+    /// Adds one to `count` others.
+    pub(crate) fn insert(&mut self, count: usize, hash: u32, place: u32) {
+        if (count + 1) * FULL.1 > self.slots.len() * FULL.0 {
+            *self = self.rebuilt(2 * count, |place| place);
         }
         self.put(hash, place);
     }
@@ -70,7 +70,6 @@ impl Index {
             position = self.after(position);
         }
         self.slots[position] = u64::from(hash) << 32 | (u64::from(place) + 1);
-        self.count += 1;
     }
 
     /// The same entries with room for `entries`, each at the place that the old one becomes.
@@ -98,7 +97,6 @@ impl Index {
             position = self.after(position);
         }
         self.slots[hole] = 0;
-        self.count -= 1;
         Some(place)
     }
 
@@ -154,7 +152,7 @@ mod tests {
             for step in steps {
                 match step {
                     Step::Insert(hash) => {
-                        index.insert(hash, next);
+                        index.insert(expected.len(), hash, next);
                         expected.push((hash, next));
                         next += 1;
                     }
@@ -170,7 +168,7 @@ mod tests {
                         next += by;
                     }
                 }
-                prop_assert_eq!(index.count, expected.len());
+                prop_assert_eq!(index.slots.iter().filter(|slot| **slot != 0).count(), expected.len());
                 for (hash, place) in &expected {
                     prop_assert_eq!(index.find(*hash, |found| found == *place), Some(*place));
                 }

@@ -5,6 +5,7 @@
 
 mod address;
 mod children;
+mod family;
 mod forecast;
 mod grain;
 mod index;
@@ -13,8 +14,8 @@ mod node;
 mod path;
 mod uid;
 
-pub(crate) use children::{Children, hash_of, hash_of_name};
-pub(crate) use forecast::Forecast;
+pub(crate) use children::{hash_of, hash_of_name};
+pub(crate) use family::{Family, NotAdopted};
 
 pub use address::{Address, AddressError};
 pub use grain::{GrainIdError, KindError, MAX_GRAIN_ID_BYTES, MAX_KIND_BYTES};

@@ -7,11 +7,11 @@ use super::super::foreign::{Absent, Foreign};
 use super::{Wait, begin};
 use crate::actor::{Dispatcher, Product, Props, Reentrancy};
 use crate::cell::state::ASLEEP;
-use crate::cell::{Birth, CellRef, Extras, MailboxRule, NotAdopted, Wakefulness, cell_table, create};
+use crate::cell::{Birth, CellRef, Extras, MailboxRule, Wakefulness, cell_table, create};
 use crate::dispatch::Host;
 use crate::supervision::Directive;
 use crate::system::SystemCore;
-use crate::tree::hash_of;
+use crate::tree::{NotAdopted, hash_of};
 
 /// Makes the cell and gives it its place in the tree. A name comes with its hash.
 pub(super) fn place<P, F>(
