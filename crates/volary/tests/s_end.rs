@@ -541,7 +541,7 @@ fn s12_a_hook_that_hangs_is_given_up_after_the_grace() {
 
 /// A child that comes while its parent ends would be left behind.
 #[test]
-fn s13_nobody_is_born_below_an_actor_whose_last_hooks_run() {
+fn s9_nobody_is_born_below_an_actor_whose_last_hooks_run() {
     for hook in ["stopping", "stopped"] {
         seeds(move |env| async move {
             let system = simulated(&env).await;
@@ -558,7 +558,7 @@ fn s13_nobody_is_born_below_an_actor_whose_last_hooks_run() {
 }
 
 #[tokio::test]
-async fn s13_whoever_is_spawned_below_an_ending_actor_ends_before_it_or_is_refused() {
+async fn s9_whoever_is_spawned_below_an_ending_actor_ends_before_it_or_is_refused() {
     let system = system().await;
     for _ in 0..200 {
         let parent = system.spawn(a_desk(&Log::new())).await.unwrap();
