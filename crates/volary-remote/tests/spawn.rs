@@ -141,6 +141,29 @@ async fn r6_a_child_is_started_below_an_actor_of_another_node() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r6_nobody_is_started_below_a_sleeping_actor_of_another_node() {
+    let (one, other) = pair().await;
+    let there = one.remote.at(other.remote.node());
+    let parent = other.system.spawn(|| Worker {
+        word: "parent".to_owned(),
+        done: 0,
+    });
+    let parent = parent.named("parent").await.unwrap();
+    parent.passivate();
+    common::eventually("it sleeps", || parent.status().asleep).await;
+    let child = soon("a child", there.spawn_child::<Worker>("/user/parent", "child")).await;
+    assert!(
+        matches!(&child, Err(RemoteSpawnError::Parent { why, .. }) if why.contains("asleep")),
+        "{child:?}"
+    );
+    parent.ask(Work).await.unwrap();
+    soon("it woke", there.spawn_child::<Worker>("/user/parent", "child"))
+        .await
+        .unwrap();
+    end([&one, &other]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r6_whatever_is_wrong_with_a_spawn_is_said_by_name() {
     let (one, other) = pair().await;
     let there = one.remote.at(other.remote.node());

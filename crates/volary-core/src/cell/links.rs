@@ -226,7 +226,7 @@ impl Header {
 
     /// Takes a child in; `hash` is what it is found by.
     pub(crate) fn adopt(&self, child: CellRef, hash: u32) -> Result<(), NotAdopted> {
-        self.extras().family.adopt(child, hash, || self.state.is_sealed())
+        self.extras().family.adopt(child, hash, || self.state.sealed())
     }
 
     /// Takes no more children, and hands out those that there are.

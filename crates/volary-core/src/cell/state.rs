@@ -81,13 +81,21 @@ pub(crate) const SLEEPY: u32 = 1 << 24;
 pub(crate) const ASLEEP: u32 = 1 << 25;
 /// There is an alarm among its links, which most actors never have.
 pub(crate) const ALARM: u32 = 1 << 26;
-/// No children are taken: those that there were are ending or gone.
+/// No children are taken: the actor has begun to end or to fall asleep, or sleeps.
 pub(crate) const SEALED: u32 = 1 << 27;
 
 /// With these mail changes nothing: something else brings the actor on.
 const DEAF: u32 = SUSPENDED | PAUSED | HOLDING | DEAD;
 
 pub(crate) struct StateWord(AtomicU32);
+
+/// Why an actor takes no children.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+pub(crate) enum Sealed {
+    Ending,
+    /// Or about to fall asleep: a message will open it again.
+    Asleep,
+}
 
 /// What `finish_rest` found.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
@@ -233,7 +241,7 @@ impl StateWord {
     }
 
     /// Closes the door for children, before the owner looks whom it has, and sets other bits; see
-    /// [`is_sealed`](Self::is_sealed).
+    /// [`sealed`](Self::sealed).
     pub(crate) fn seal(&self, bits: u32) {
         let bits = bits | SEALED;
         if self.0.load(Relaxed) & bits != bits {
@@ -242,12 +250,17 @@ impl StateWord {
         total_order(); // the state was written before children are looked for
     }
 
-    /// Asked under the lock of the children, whose place was looked up before: either this sees the seal, or who seals
-    /// sees the place and waits for the lock.
+    /// Why no child is taken, if none is. Asked under the lock of the children, whose place was looked up before: either
+    /// this sees the seal, or who seals sees the place and waits for the lock.
     #[inline]
-    pub(crate) fn is_sealed(&self) -> bool {
+    pub(crate) fn sealed(&self) -> Option<Sealed> {
         total_order(); // the place of the children was there before the state is read
-        self.0.load(SeqCst) & (SEALED | DEAD) != 0
+        let state = self.0.load(SeqCst);
+        if state & (SEALED | DEAD) == 0 {
+            return None;
+        }
+        let sleeps = state & (ASLEEP | SLEEPY) != 0 && state & (STOP | KILL | DEAD) == 0;
+        Some(if sleeps { Sealed::Asleep } else { Sealed::Ending })
     }
 
     #[inline]
@@ -443,7 +456,7 @@ mod loom_model {
             fn adopt(&self) -> bool {
                 self.place.store(true, SeqCst);
                 let mut children = self.children.lock().unwrap();
-                let open = !self.state.is_sealed();
+                let open = self.state.sealed().is_none();
                 *children += usize::from(open);
                 open
             }

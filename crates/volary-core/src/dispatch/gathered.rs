@@ -97,7 +97,7 @@ mod tests {
     fn queued(pool: &Pool) -> Vec<usize> {
         let mut all = Vec::new();
         let others = RefCell::new(Vec::new());
-        while let Some(first) = pool.pop_global(0, |other| others.borrow_mut().push(other.addr())) {
+        while let Some(first) = pool.pop_global(&Cell::new(0), |other| others.borrow_mut().push(other.addr())) {
             all.push(first.addr());
             all.append(&mut others.borrow_mut());
         }

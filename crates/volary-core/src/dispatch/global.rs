@@ -4,6 +4,7 @@
 //! It has several lanes. Each thread puts into one, so that threads which tell much from outside do not wait for each
 //! other; workers take from all in turn.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ptr;
 
@@ -84,10 +85,16 @@ impl Global {
         self.lanes.iter().all(|lane| lane.length.load(SeqCst) == 0)
     }
 
-    /// Takes one from the first lane that has any, beginning with `start`, and hands a fair share of the rest to `keep`.
-    pub(super) fn pop(&self, start: usize, keep: impl Fn(Ready)) -> Option<Ready> {
+    /// Takes one from the first lane that has any, and hands a fair share of the rest to `keep`. `turn` says where to begin, and
+    /// then whose turn is next.
+    pub(super) fn pop(&self, turn: &Cell<usize>, keep: impl Fn(Ready)) -> Option<Ready> {
+        let start = turn.get();
         let mask = self.lanes.len() - 1;
-        (0..=mask).find_map(|n| self.lanes[start.wrapping_add(n) & mask].pop(self.takers, &keep))
+        (start..=start + mask).find_map(|lane| {
+            let ready = self.lanes[lane & mask].pop(self.takers, &keep)?;
+            turn.set(lane + 1 & mask);
+            Some(ready)
+        })
     }
 
     /// Takes the one that the seed says is next.
@@ -174,19 +181,41 @@ mod tests {
                 assert!(matches!(of(first).count(), 0 | 101), "a thread keeps to one lane");
             }
         }
-        let mut start = 0;
+        let turn = Cell::new(2);
         while !global.is_empty() {
             let kept = RefCell::new(Vec::new());
-            let first = global.pop(start, |more| kept.borrow_mut().push(more));
+            let first = global.pop(&turn, |more| kept.borrow_mut().push(more));
             let kept = kept.into_inner();
             assert!(kept.len() < BATCH);
             for one in kept.into_iter().chain(first) {
                 assert!(expected.remove(&one));
             }
-            start += 1;
         }
         assert!(expected.is_empty(), "{expected:?}");
-        assert_eq!(global.pop(0, |_| {}), None);
+        assert_eq!(global.pop(&turn, |_| {}), None);
+    }
+
+    #[test]
+    fn lanes_that_are_empty_do_not_give_their_turns_to_one_that_is_full() {
+        let global = Global::for_workers(8, 1);
+        let put = |lane: usize, count: usize| {
+            let lane = &global.lanes[lane];
+            let mut queue = lane.ready.lock();
+            queue.extend((0..count).map(|_| Item(ready(1))));
+            lane.length.store(queue.len(), Relaxed);
+        };
+        put(3, 100 * BATCH);
+        put(4, 1);
+        let turn = Cell::new(0);
+        let left = |lane: usize| global.lanes[lane].length.load(Relaxed);
+        for _ in 0..4 {
+            put(4, 1 - left(4));
+            let before = left(3);
+            for _ in 0..2 {
+                assert!(global.pop(&turn, |_| {}).is_some());
+            }
+            assert_eq!((left(3), left(4)), (before - BATCH, 0), "each had a turn");
+        }
     }
 
     #[test]

@@ -384,7 +384,7 @@ impl Host {
         self.worker.replace(worker)
     }
 
-    /// A small number that this thread shares with few others, to keep them off each other's toes.
+    /// A number to choose one of several places by, so that threads keep off each other's toes: their remainders are spread.
     pub(crate) fn lane(&self) -> usize {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         match self.worker() {

@@ -1,5 +1,6 @@
 //! A pool of workers with one global queue: the default dispatcher, and each of the user's own.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -167,9 +168,9 @@ impl Pool {
         self.global.push_all(ready);
     }
 
-    /// Takes one from the global queue, beginning with that lane, and hands a fair share of the rest to `keep`.
-    pub(crate) fn pop_global(&self, lane: usize, keep: impl Fn(Ready)) -> Option<Ready> {
-        self.global.pop(lane, keep)
+    /// Takes one from the global queue, whose lanes have it in turn, and hands a fair share of the rest to `keep`.
+    pub(crate) fn pop_global(&self, turn: &Cell<usize>, keep: impl Fn(Ready)) -> Option<Ready> {
+        self.global.pop(turn, keep)
     }
 
     pub(crate) fn now(&self) -> Moment {

@@ -206,7 +206,7 @@ impl Local {
             if cell.system().has_own_thread(cell.dispatcher) {
                 cell.schedule(); // it is here because there was no thread for it, and there may be one by now
             } else {
-                // To the back, behind everybody who is ready, in the global queue too.
+                // To the back, behind everybody who is ready here, and many in the global queue.
                 self.push_back(ready);
             }
         }
@@ -306,9 +306,7 @@ impl Local {
     }
 
     fn pop_global(&self) -> Option<Ready> {
-        let lane = self.lane.get();
-        self.lane.set(lane.wrapping_add(1));
-        self.pool.pop_global(lane, |more| self.push_back(more))
+        self.pool.pop_global(&self.lane, |more| self.push_back(more))
     }
 
     fn search(&self) -> Option<Ready> {

@@ -395,7 +395,7 @@ pub enum SpawnError {
         /// The parent.
         parent: Path,
     },
-    /// The parent is passivated: it has children again once a message has woken it.
+    /// The parent is passivated, or about to be: it has children again once a message has woken it.
     #[error("cannot spawn below {parent}: it is asleep")]
     Asleep {
         /// The parent.

@@ -1,7 +1,7 @@
 //! Children by name.
 //!
 //! They stand in a row in the order of their births, which keeps them alive until they leave it in their own last turn.
-//! A family of a few is searched one by one; a large one has an [`Index`] from the hashes of the names to the places in
+//! A family of a few is searched one by one; a larger one has an [`Index`] from the hashes of the names to the places in
 //! the row. The names themselves stay in the cells.
 //!
 //! ```text
@@ -16,7 +16,7 @@ use foldhash::fast::FixedState;
 use super::index::Index;
 use crate::cell::{CellRef, Header};
 
-/// Up to here a look at each is cheaper than an index.
+/// Up to here, or a little more, a look at each is cheaper than an index.
 const FEW: usize = 16;
 
 /// How a child is kept: as it is, or [with when it was born](super::family).

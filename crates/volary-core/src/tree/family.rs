@@ -13,6 +13,7 @@ use std::sync::OnceLock;
 
 use super::children::{Children, Kept, hash_of, hash_of_lookup};
 use super::forecast::Forecast;
+use crate::cell::state::Sealed;
 use crate::cell::{CellRef, Header};
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -31,8 +32,7 @@ pub(crate) struct Family {
 
 /// Why a child was not taken in.
 pub(crate) enum NotAdopted {
-    /// The door is closed.
-    Sealed,
+    Sealed(Sealed),
     NameTaken,
 }
 
@@ -77,18 +77,23 @@ impl Family {
         }
     }
 
-    /// Takes a child in, unless its name is taken or the door is closed, which is asked under its lock.
-    pub(crate) fn adopt(&self, child: CellRef, hash: u32, is_sealed: impl Fn() -> bool) -> Result<(), NotAdopted> {
+    /// Takes a child in, unless its name is taken or the parent is sealed, which is asked under the lock.
+    pub(crate) fn adopt(
+        &self,
+        child: CellRef,
+        hash: u32,
+        sealed: impl Fn() -> Option<Sealed>,
+    ) -> Result<(), NotAdopted> {
         if let Some(many) = self.many.get() {
-            return many.adopt(child, hash, is_sealed);
+            return many.adopt(child, hash, sealed);
         }
         let mut some = self.some.lock();
         if let Some(many) = self.many.get() {
             drop(some);
-            return many.adopt(child, hash, is_sealed);
+            return many.adopt(child, hash, sealed);
         }
-        if is_sealed() {
-            return Err(NotAdopted::Sealed);
+        if let Some(why) = sealed() {
+            return Err(NotAdopted::Sealed(why));
         }
         // Also whether the name is free is asked here alone: those that are not are few.
         if !some.insert(child, hash) {
@@ -160,7 +165,7 @@ impl From<Children<CellRef>> for Many {
     fn from(all: Children<CellRef>) -> Self {
         let many = Many::default();
         for child in all.iter() {
-            let taken = many.adopt(child.clone(), hash_of(child), || false);
+            let taken = many.adopt(child.clone(), hash_of(child), || None);
             debug_assert!(taken.is_ok(), "the names are different");
         }
         many
@@ -172,12 +177,12 @@ impl Many {
         &self.parts[part_of(hash)]
     }
 
-    fn adopt(&self, cell: CellRef, hash: u32, is_sealed: impl Fn() -> bool) -> Result<(), NotAdopted> {
+    fn adopt(&self, cell: CellRef, hash: u32, sealed: impl Fn() -> Option<Sealed>) -> Result<(), NotAdopted> {
         // What a child can know of is older, whichever part that is in.
         let birth = self.births.0.fetch_add(1, Relaxed);
         let mut part = self.part(hash).0.lock();
-        if is_sealed() {
-            return Err(NotAdopted::Sealed);
+        if let Some(why) = sealed() {
+            return Err(NotAdopted::Sealed(why));
         }
         if !part.insert(Dated { cell, birth }, hash) {
             return Err(NotAdopted::NameTaken);

@@ -26,7 +26,7 @@ impl Forecast {
     /// These are the children now.
     pub(crate) fn follow<K: Kept>(&self, children: &Children<K>) {
         let (slots, shift) = children.slots();
-        if !std::ptr::eq(self.slots.load(Relaxed), slots) {
+        if !std::ptr::eq(self.slots.load(Relaxed), slots) || self.shift.load(Relaxed) != shift {
             self.shift.store(shift, Relaxed);
             self.slots.store(slots.cast_mut(), Relaxed);
         }

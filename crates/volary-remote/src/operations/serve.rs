@@ -268,7 +268,7 @@ fn problem_of(error: &SpawnError) -> SpawnProblem {
     match error {
         SpawnError::Name { .. } => SpawnProblem::Name,
         SpawnError::Duplicate { .. } => SpawnProblem::Taken,
-        SpawnError::Stopping { .. } => SpawnProblem::Parent,
+        SpawnError::Stopping { .. } | SpawnError::Asleep { .. } => SpawnProblem::Parent,
         SpawnError::Start { .. } => SpawnProblem::Start,
         SpawnError::UnknownDispatcher { .. }
         | SpawnError::Capacity { .. }

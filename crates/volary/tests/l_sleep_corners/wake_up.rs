@@ -42,17 +42,20 @@ fn l22_nobody_is_born_below_a_sleeping_actor() {
     seeds(|env| async move {
         let system = simulated(&env).await;
         let log = Log::new();
-        let parent = system.spawn(cat(&log)).named("parent").await.unwrap();
-        for _ in 0..2 {
+        let hang = Arc::new(AtomicBool::new(false));
+        let parent = system.spawn(hanging_cat(&log, &hang)).named("parent").await.unwrap();
+        for is_slow in [false, true] {
+            hang.store(is_slow, Ordering::SeqCst);
             parent.passivate();
             system.sleep(MS).await;
-            assert!(parent.status().asleep);
+            assert_eq!(parent.status().asleep, !is_slow, "its hook takes a second");
             let below = AnyRef::from(&parent);
             let refused = below.spawn(cat(&log)).named("kitten").await;
             assert!(matches!(refused, Err(SpawnError::Asleep { .. })), "{refused:?}");
             parent.ask(Count).await.unwrap();
             assert!(below.spawn(cat(&log)).named("kitten").await.is_ok());
         }
+        hang.store(false, Ordering::SeqCst);
         parent.passivate();
         system.sleep(MS).await;
         parent.stop();

@@ -6,7 +6,7 @@ use super::super::errors::SpawnError;
 use super::super::foreign::{Absent, Foreign};
 use super::{Wait, begin};
 use crate::actor::{Dispatcher, Product, Props, Reentrancy};
-use crate::cell::state::ASLEEP;
+use crate::cell::state::Sealed;
 use crate::cell::{Birth, CellRef, Extras, MailboxRule, Wakefulness, cell_table, create};
 use crate::dispatch::Host;
 use crate::supervision::Directive;
@@ -56,8 +56,8 @@ where
     if let Err(refusal) = adopted {
         cell.system().directory().remove(cell.id);
         return Err(match refusal {
-            NotAdopted::Sealed if parent.state.has(ASLEEP) => SpawnError::Asleep { parent: parent.path() },
-            NotAdopted::Sealed => SpawnError::Stopping { parent: parent.path() },
+            NotAdopted::Sealed(Sealed::Asleep) => SpawnError::Asleep { parent: parent.path() },
+            NotAdopted::Sealed(Sealed::Ending) => SpawnError::Stopping { parent: parent.path() },
             NotAdopted::NameTaken => duplicate(parent, name),
         });
     }
@@ -139,8 +139,11 @@ where
         dispatcher: 0,
     };
     let cell = create::<P, F>(birth, 0, name.as_bytes(), factory)?;
-    if let Some(parent) = parent {
-        parent.adopt(cell.clone(), hash_of(&cell)).ok()?;
+    if let Some(parent) = parent
+        && parent.adopt(cell.clone(), hash_of(&cell)).is_err()
+    {
+        cell.system().directory().remove(cell.id);
+        return None;
     }
     let (cell, _) = begin(cell, Wait::No);
     Some(cell)
@@ -175,4 +178,28 @@ pub(crate) fn spawn_stand_in(system: NonNull<SystemCore>, core: &SystemCore, for
     }
     let (cell, _) = begin(cell, Wait::No);
     Some(cell)
+}
+
+#[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
+mod tests {
+    use super::*;
+    use crate::{Actor, ActorSystem};
+
+    struct Guardian;
+
+    impl Actor for Guardian {}
+
+    /// As when somebody abroad is spoken of for the first time while the system stops.
+    #[tokio::test]
+    async fn a_guardian_that_comes_too_late_leaves_nothing() {
+        let system = ActorSystem::builder("late").start().await.expect("a system");
+        let parent = system.spawn(|| Guardian).await.expect("a parent");
+        let core = parent.cell().system();
+        let known = core.directory().len();
+        let spawn = || spawn_guardian(NonNull::from(core), Some(parent.cell()), "late", || Guardian);
+        parent.cell().state.seal(0);
+        assert!(spawn().is_none());
+        assert_eq!(core.directory().len(), known);
+        system.stop().await.expect("a stop");
+    }
 }
