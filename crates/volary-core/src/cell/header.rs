@@ -245,16 +245,16 @@ impl Header {
 }
 
 impl Growth for Header {
-    fn may_grow(&self, depth: u64) -> bool {
+    fn may_grow(&self, depth: u64, blocks: u64) -> bool {
         let system = self.system();
         if depth >= system.high_water() && !self.state.has(HIGH) && self.state.set(HIGH) & HIGH == 0 {
             system.announce_high_water(self, depth);
         }
-        system.take_block()
+        system.take_blocks(blocks)
     }
 
-    fn shrunk(&self) {
-        self.system().give_block();
+    fn shrunk(&self, blocks: u64) {
+        self.system().give_blocks(blocks);
     }
 }
 

@@ -13,7 +13,7 @@ use super::ring::Ready;
 use crate::env::Env;
 use crate::reference::ActorId;
 use crate::sync::Mutex;
-use crate::sync::atomic::{AtomicUsize, Ordering::*};
+use crate::sync::atomic::{AtomicU32, Ordering::*};
 
 /// Actors taken at a time.
 const BATCH: usize = 32;
@@ -23,18 +23,21 @@ const MOST_LANES: usize = 16;
 pub(crate) struct Global {
     /// As many as a power of two.
     lanes: Box<[Lane]>,
+    filled: Filled,
     /// Who shares what a lane holds.
     takers: usize,
 }
 
+/// A bit for each lane that has any, for those who look. Changed under the lock of the lane, when it becomes or ceases to
+/// be empty.
+#[repr(align(128))]
+#[derive(Default)]
+struct Filled(AtomicU32);
+
 /// Padded, so that two lanes do not share a line.
 #[repr(align(128))]
 #[derive(Default)]
-struct Lane {
-    ready: Mutex<VecDeque<Item>>,
-    /// Kept beside the lock, for those who look whether there is any.
-    length: AtomicUsize,
-}
+struct Lane(Mutex<VecDeque<Item>>);
 
 #[derive(Clone, Copy)]
 struct Item(Ready);
@@ -48,6 +51,7 @@ impl Global {
             lanes: std::iter::repeat_with(Lane::default)
                 .take((2 * workers).next_power_of_two().min(MOST_LANES))
                 .collect(),
+            filled: Filled::default(),
             takers,
         }
     }
@@ -56,51 +60,90 @@ impl Global {
     pub(super) fn seeded() -> Self {
         Global {
             lanes: Box::new([Lane::default()]),
+            filled: Filled::default(),
             takers: 1,
         }
     }
 
-    fn lane(&self) -> &Lane {
-        let mask = self.lanes.len() - 1;
-        let lane = if mask == 0 { None } else { Host::with(Host::lane) };
-        &self.lanes[lane.unwrap_or(0) & mask]
-    }
-
     pub(super) fn push(&self, ready: Ready) {
-        let lane = self.lane();
-        let mut queue = lane.ready.lock();
-        queue.push_back(Item(ready));
-        lane.length.store(queue.len(), SeqCst);
+        self.fill(|queue| queue.push_back(Item(ready)));
     }
 
     pub(super) fn push_all(&self, ready: &mut Vec<Ready>) {
-        let lane = self.lane();
-        let mut queue = lane.ready.lock();
-        queue.extend(ready.drain(..).map(Item));
-        lane.length.store(queue.len(), SeqCst);
+        self.fill(|queue| queue.extend(ready.drain(..).map(Item)));
+    }
+
+    /// Puts some into the lane of this thread.
+    fn fill(&self, put: impl FnOnce(&mut VecDeque<Item>)) {
+        let mask = self.lanes.len() - 1;
+        let lane = if mask == 0 { None } else { Host::with(Host::lane) };
+        let lane = lane.unwrap_or(0) & mask;
+        let mut queue = self.lanes[lane].0.lock();
+        put(&mut queue);
+        // Also one that was set before is seen by a worker that lists itself as asleep after it is seen here.
+        if self.filled.0.load(SeqCst) & bit(lane) == 0 {
+            self.filled.0.fetch_or(bit(lane), SeqCst);
+        }
     }
 
     /// In the order of all that say that they are ready, for a worker that is about to sleep.
     pub(super) fn is_empty(&self) -> bool {
-        self.lanes.iter().all(|lane| lane.length.load(SeqCst) == 0)
+        self.filled.0.load(SeqCst) == 0
     }
 
     /// Takes one from the first lane that has any, and hands a fair share of the rest to `keep`. `turn` says where to begin, and
     /// then whose turn is next.
+    #[inline]
     pub(super) fn pop(&self, turn: &Cell<usize>, keep: impl Fn(Ready)) -> Option<Ready> {
-        let start = turn.get();
-        let mask = self.lanes.len() - 1;
-        (start..=start + mask).find_map(|lane| {
-            let ready = self.lanes[lane & mask].pop(self.takers, &keep)?;
-            turn.set(lane + 1 & mask);
-            Some(ready)
-        })
+        let filled = self.filled.0.load(Acquire);
+        if filled == 0 {
+            return None;
+        }
+        self.pop_from(filled, turn, keep)
+    }
+
+    fn pop_from(&self, mut filled: u32, turn: &Cell<usize>, keep: impl Fn(Ready)) -> Option<Ready> {
+        while filled != 0 {
+            let behind = filled & (u32::MAX << (turn.get() & (self.lanes.len() - 1)));
+            let lane = if behind == 0 { filled } else { behind }.trailing_zeros() as usize;
+            turn.set((lane + 1) & (self.lanes.len() - 1));
+            if let Some(ready) = self.take(lane, &keep) {
+                return Some(ready);
+            }
+            filled &= !bit(lane); // somebody was faster
+        }
+        None
+    }
+
+    fn take(&self, lane: usize, keep: impl Fn(Ready)) -> Option<Ready> {
+        let mut batch = [Item(ptr::null()); BATCH];
+        let mut taken = 0;
+        {
+            let mut queue = self.lanes[lane].0.lock();
+            let share = (queue.len() / self.takers).clamp(1, BATCH);
+            while taken < share
+                && let Some(item) = queue.pop_front()
+            {
+                batch[taken] = item;
+                taken += 1;
+            }
+            self.note_empty(lane, &queue);
+        }
+        for item in batch.iter().take(taken).skip(1) {
+            keep(item.0);
+        }
+        (taken > 0).then_some(batch[0].0)
+    }
+
+    fn note_empty(&self, lane: usize, queue: &VecDeque<Item>) {
+        if queue.is_empty() && self.filled.0.load(Relaxed) & bit(lane) != 0 {
+            self.filled.0.fetch_and(!bit(lane), Release);
+        }
     }
 
     /// Takes the one that the seed says is next.
     pub(super) fn choose(&self, env: &dyn Env) -> Option<Ready> {
-        let lane = &self.lanes[0];
-        let mut queue = lane.ready.lock();
+        let mut queue = self.lanes[0].0.lock();
         if queue.is_empty() {
             return None;
         }
@@ -108,34 +151,13 @@ impl Global {
         let mut ids = queue.iter().map(|item| ActorId::of(unsafe { (*item.0).id }));
         let at = env.choose_actor(&mut ids);
         let item = queue.remove(at);
-        lane.length.store(queue.len(), Release);
+        self.note_empty(0, &queue);
         item.map(|item| item.0)
     }
 }
 
-impl Lane {
-    fn pop(&self, takers: usize, keep: impl Fn(Ready)) -> Option<Ready> {
-        if self.length.load(Acquire) == 0 {
-            return None;
-        }
-        let mut batch = [Item(ptr::null()); BATCH];
-        let mut taken = 0;
-        {
-            let mut queue = self.ready.lock();
-            let share = (queue.len() / takers).clamp(1, BATCH);
-            while taken < share
-                && let Some(item) = queue.pop_front()
-            {
-                batch[taken] = item;
-                taken += 1;
-            }
-            self.length.store(queue.len(), Release);
-        }
-        for item in batch.iter().take(taken).skip(1) {
-            keep(item.0);
-        }
-        (taken > 0).then_some(batch[0].0)
-    }
+fn bit(lane: usize) -> u32 {
+    1 << lane
 }
 
 #[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
@@ -167,9 +189,9 @@ mod tests {
             .flat_map(|first| (first..=first + 100).map(ready))
             .collect();
         // Each lane is in the order in which its threads put into it.
-        for lane in &global.lanes {
-            let queue = lane.ready.lock();
-            assert_eq!(queue.len(), lane.length.load(Relaxed));
+        for (number, lane) in global.lanes.iter().enumerate() {
+            let queue = lane.0.lock();
+            assert_eq!(queue.is_empty(), global.filled.0.load(Relaxed) & bit(number) == 0);
             let of = |first: usize| {
                 queue
                     .iter()
@@ -199,15 +221,13 @@ mod tests {
     fn lanes_that_are_empty_do_not_give_their_turns_to_one_that_is_full() {
         let global = Global::for_workers(8, 1);
         let put = |lane: usize, count: usize| {
-            let lane = &global.lanes[lane];
-            let mut queue = lane.ready.lock();
-            queue.extend((0..count).map(|_| Item(ready(1))));
-            lane.length.store(queue.len(), Relaxed);
+            global.lanes[lane].0.lock().extend((0..count).map(|_| Item(ready(1))));
+            global.filled.0.fetch_or(bit(lane), Relaxed);
         };
         put(3, 100 * BATCH);
         put(4, 1);
         let turn = Cell::new(0);
-        let left = |lane: usize| global.lanes[lane].length.load(Relaxed);
+        let left = |lane: usize| global.lanes[lane].0.lock().len();
         for _ in 0..4 {
             put(4, 1 - left(4));
             let before = left(3);

@@ -1,4 +1,7 @@
-//! What a log is written into: words, and blocks of them.
+//! What a log is written into: words, and regions of them.
+//!
+//! A block is what most mailboxes need at a time. One in which many messages wait has larger ones, so that it goes to the
+//! allocator once for a thousand messages and not once for fifty.
 
 use std::ptr;
 
@@ -8,11 +11,15 @@ use crate::sync::atomic::{AtomicPtr, Ordering::*};
 pub(crate) const INLINE_WORDS: usize = 10;
 #[cfg(not(volary_loom))]
 pub(crate) const BLOCK_WORDS: usize = 126;
+#[cfg(not(volary_loom))]
+pub(crate) const LARGE_WORDS: usize = 4_094;
 // Loom explores every interleaving: regions of one and two records reach every branch.
 #[cfg(volary_loom)]
 pub(crate) const INLINE_WORDS: usize = 3;
 #[cfg(volary_loom)]
 pub(crate) const BLOCK_WORDS: usize = 4;
+#[cfg(volary_loom)]
+pub(crate) const LARGE_WORDS: usize = 6;
 
 /// The first word of a record: a pointer, marked in its low bits; never null, never `PAD`.
 pub(crate) type First = *mut ();
@@ -74,36 +81,86 @@ impl Word {
 /// Size of a block, for budgets.
 pub(crate) const BLOCK_BYTES: u64 = size_of::<Block>() as u64;
 
+/// As how many blocks a large one counts.
+pub(super) const LARGE_BLOCKS: u64 = size_of::<LargeBlock>().div_ceil(size_of::<Block>()) as u64;
+
 /// A region beyond the inline one.
 #[repr(C)]
-pub(crate) struct Block {
-    pub(super) next: AtomicPtr<Block>,
-    pub(super) words: [Word; BLOCK_WORDS],
+pub(crate) struct Region<const WORDS: usize> {
+    pub(super) next: AtomicPtr<AnyRegion>,
+    pub(super) capacity: usize,
+    pub(super) words: [Word; WORDS],
 }
 
-impl Block {
+pub(crate) type Block = Region<BLOCK_WORDS>;
+pub(crate) type LargeBlock = Region<LARGE_WORDS>;
+
+/// A region whose length only it knows: reached by pointers that may go to its end.
+pub(crate) type AnyRegion = Region<0>;
+
+impl<const WORDS: usize> Region<WORDS> {
     /// All zeroes, which the allocator has nothing to do for where the memory is fresh.
     #[cfg(not(any(volary_loom, volary_shuttle)))]
-    pub(crate) fn boxed() -> Box<Block> {
-        // SAFETY: a block is pointers, and null is all zeroes.
-        unsafe { Box::new_zeroed().assume_init() }
+    pub(super) fn boxed() -> Box<Self> {
+        // SAFETY: a region is pointers and a number, and null is all zeroes.
+        let mut region: Box<Self> = unsafe { Box::new_zeroed().assume_init() };
+        region.capacity = WORDS;
+        region
     }
 
     #[cfg(any(volary_loom, volary_shuttle))]
-    pub(crate) fn boxed() -> Box<Block> {
-        Box::new(Block {
+    pub(super) fn boxed() -> Box<Self> {
+        Box::new(Region {
             next: AtomicPtr::new(ptr::null_mut()),
-            words: [(); BLOCK_WORDS].map(|()| Word::new()),
+            capacity: WORDS,
+            words: [(); WORDS].map(|()| Word::new()),
         })
     }
 
-    /// Makes a block as good as new.
+    /// Makes a region as good as new.
     #[cfg(not(any(volary_loom, volary_shuttle)))]
-    pub(crate) fn wipe(&mut self) {
+    pub(super) fn wipe(&mut self) {
         // Through `&mut`, so that it is one fill and not a store for each word.
         *self.next.get_mut() = ptr::null_mut();
         for word in &mut self.words {
             *word.0.get_mut() = ptr::null_mut();
+        }
+    }
+}
+
+/// A region that belongs to no log.
+pub(super) enum Fresh {
+    Small(Box<Block>),
+    Large(Box<LargeBlock>),
+}
+
+impl Fresh {
+    pub(super) fn is_large(&self) -> bool {
+        matches!(self, Fresh::Large(_))
+    }
+
+    /// As how many blocks it counts.
+    pub(super) fn blocks(&self) -> u64 {
+        if self.is_large() { LARGE_BLOCKS } else { 1 }
+    }
+
+    pub(super) fn into_raw(self) -> *mut AnyRegion {
+        match self {
+            Fresh::Small(block) => Box::into_raw(block).cast(),
+            Fresh::Large(block) => Box::into_raw(block).cast(),
+        }
+    }
+
+    /// # Safety
+    /// It comes from `into_raw`, once, and nobody else has it.
+    pub(super) unsafe fn from_raw(region: *mut AnyRegion) -> Self {
+        // SAFETY: the caller's promise; the capacity says which of the two it was made as.
+        unsafe {
+            if (*region).capacity == LARGE_WORDS {
+                Fresh::Large(Box::from_raw(region.cast()))
+            } else {
+                Fresh::Small(Box::from_raw(region.cast()))
+            }
         }
     }
 }

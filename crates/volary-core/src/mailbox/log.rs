@@ -19,6 +19,8 @@
 //! met the end appends the next block while the `INSTALLING` flag keeps the others waiting for a
 //! handful of instructions.
 //!
+//! Where many records wait the next block is a large one, and `LARGE` says so in the word.
+//!
 //! An idle actor owns no block: its first records live in the inline region, and when the reader
 //! has drained everything it returns there and gives its block back ([`Log::settle`]).
 //!
@@ -27,7 +29,7 @@
 
 use std::ptr;
 
-use super::block::{BLOCK_WORDS, Block, First, INLINE_WORDS, PAD, Word};
+use super::block::{AnyRegion, BLOCK_WORDS, First, Fresh, INLINE_WORDS, LARGE_BLOCKS, LARGE_WORDS, PAD, Word};
 use super::bound::Bound;
 use super::marks::{GUARDED, LASTING, METERED, Marks, SEEN};
 use super::pool;
@@ -45,9 +47,16 @@ const OFFSET: u64 = 0xffff;
 const INSTALLING: u64 = 1 << 16;
 const CLOSED: u64 = 1 << 17;
 const INLINE: u64 = 1 << 18;
+const LARGE: u64 = 1 << 22;
 const ONE: u64 = 1 << 24;
 const SEQUENCE_SHIFT: u32 = 24;
 const SEQUENCE_MASK: u64 = (1 << 40) - 1;
+
+/// Where so many wait the next block is a large one, if the budget has room for it.
+#[cfg(not(volary_loom))]
+const DEEP: u64 = 1_024;
+#[cfg(volary_loom)]
+const DEEP: u64 = 2;
 
 /// Why a record was not taken. As wide as a pointer, so that it comes back in the register where the room would.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,10 +140,10 @@ pub(crate) enum Peek {
 /// Told when the log grows beyond its inline region: the slow path, where depth and memory are
 /// watched.
 pub(crate) trait Growth {
-    /// Whether another block may be taken, given how many records are waiting.
-    fn may_grow(&self, depth: u64) -> bool;
-    /// A block that was granted has been given back.
-    fn shrunk(&self);
+    /// Whether so many more blocks may be taken, given how many records are waiting.
+    fn may_grow(&self, depth: u64, blocks: u64) -> bool;
+    /// Blocks that were granted have been given back.
+    fn shrunk(&self, blocks: u64);
 }
 
 /// Writers' words first, the reader's last, and the inline region between them: it is longer than a
@@ -143,11 +152,11 @@ pub(crate) trait Growth {
 pub(crate) struct Log {
     word: AtomicU64,
     /// The region that `word` speaks of; null is the inline one. Written under `INSTALLING` only.
-    tail: AtomicPtr<Block>,
-    inline_next: AtomicPtr<Block>,
+    tail: AtomicPtr<AnyRegion>,
+    inline_next: AtomicPtr<AnyRegion>,
     inline: [Word; INLINE_WORDS],
     /// The reader's region; null is the inline one. Reader only.
-    head: std::cell::Cell<*mut Block>,
+    head: std::cell::Cell<*mut AnyRegion>,
     /// How many records the reader has taken. Written by the reader, read by whoever asks for depth.
     taken: AtomicU64,
     /// The reader's place in its region. Reader only.
@@ -181,6 +190,18 @@ fn back_off() {
 #[inline]
 fn sequence(word: u64) -> u64 {
     word >> SEQUENCE_SHIFT
+}
+
+/// How long the region is that the word speaks of.
+#[inline(always)]
+fn capacity_in(word: u64) -> usize {
+    if word & (INLINE | LARGE) == 0 {
+        BLOCK_WORDS
+    } else if word & INLINE != 0 {
+        INLINE_WORDS
+    } else {
+        LARGE_WORDS
+    }
 }
 
 /// How far `a` is ahead of `b`; sequences wrap.
@@ -237,8 +258,7 @@ impl Log {
             return Attempt::Obstructed;
         }
         let offset = (word & OFFSET) as usize;
-        let capacity = if word & INLINE == 0 { BLOCK_WORDS } else { INLINE_WORDS };
-        if offset + words > capacity {
+        if offset + words > capacity_in(word) {
             return Attempt::Obstructed;
         }
         let region = self.tail.load(Acquire);
@@ -256,8 +276,8 @@ impl Log {
     fn reserve_slow(&self, words: usize, bound: Option<&Bound>, growth: &impl Growth) -> Result<Room, Refusal> {
         debug_assert!(words <= BLOCK_WORDS);
         let mut spin = Spin::new();
-        let mut fresh: Option<Box<Block>> = None;
-        let mut granted = false;
+        let mut fresh: Option<Fresh> = None;
+        let mut granted = 0;
         let outcome = loop {
             let word = self.word.load(Acquire);
             if word & INSTALLING != 0 {
@@ -275,7 +295,7 @@ impl Log {
                 bound.learn(sequence(word).wrapping_sub(depth));
             }
             let offset = (word & OFFSET) as usize;
-            let capacity = if word & INLINE == 0 { BLOCK_WORDS } else { INLINE_WORDS };
+            let capacity = capacity_in(word);
             if offset + words <= capacity {
                 let region = self.tail.load(Acquire);
                 if self
@@ -289,13 +309,16 @@ impl Log {
                 }
                 continue;
             }
-            if !granted {
-                granted = growth.may_grow(depth);
-                if !granted {
+            if granted == 0 {
+                granted = if depth >= DEEP && growth.may_grow(depth, LARGE_BLOCKS) {
+                    LARGE_BLOCKS
+                } else if growth.may_grow(depth, 1) {
+                    1
+                } else {
                     break Err(Refusal::Denied);
-                }
+                };
             }
-            let block = fresh.take().unwrap_or_else(pool::take);
+            let block = fresh.take().unwrap_or_else(|| pool::take(granted == LARGE_BLOCKS));
             if self
                 .word
                 .compare_exchange(word, word | INSTALLING, SeqCst, Acquire)
@@ -304,21 +327,22 @@ impl Log {
                 fresh = Some(block);
                 continue;
             }
-            granted = false;
+            granted = 0;
             break Ok(self.install(word, offset, capacity, block, words));
         };
         if let Some(block) = fresh {
             pool::give(block);
         }
-        if granted {
-            growth.shrunk();
+        if granted > 0 {
+            growth.shrunk(granted);
         }
         outcome
     }
 
     /// Appends `block` and reserves its beginning. The caller has set `INSTALLING`.
-    fn install(&self, word: u64, offset: usize, capacity: usize, block: Box<Block>, words: usize) -> Room {
-        let block = Box::into_raw(block);
+    fn install(&self, word: u64, offset: usize, capacity: usize, block: Fresh, words: usize) -> Room {
+        let large = if block.is_large() { LARGE } else { 0 };
+        let block = block.into_raw();
         let old = self.tail.load(Relaxed);
         self.tail.store(block, Release);
         // The link is the last thing that is touched in the old region when it is full to the brim,
@@ -332,14 +356,14 @@ impl Log {
             first: self.place(block, 0),
         };
         let flags = word & (CLOSED | LASTING);
-        let next = (word & !(ONE - 1)).wrapping_add(ONE) | flags | words as u64;
+        let next = (word & !(ONE - 1)).wrapping_add(ONE) | flags | large | words as u64;
         // A swap, not a store: it must not pass the load of the actor's state that follows.
         self.word.swap(next, SeqCst);
         room
     }
 
     #[inline]
-    fn place(&self, region: *mut Block, offset: usize) -> *const Word {
+    fn place(&self, region: *mut AnyRegion, offset: usize) -> *const Word {
         if region.is_null() {
             // In bounds: callers check against the capacity. One past the end is never dereferenced.
             self.inline.as_ptr().wrapping_add(offset)
@@ -349,12 +373,23 @@ impl Log {
         }
     }
 
-    fn next(&self, region: *mut Block) -> &AtomicPtr<Block> {
+    fn next(&self, region: *mut AnyRegion) -> &AtomicPtr<AnyRegion> {
         if region.is_null() {
             &self.inline_next
         } else {
             // SAFETY: as in `place`.
             unsafe { &(*region).next }
+        }
+    }
+
+    /// How long the reader's region is.
+    #[inline]
+    fn capacity_of(region: *mut AnyRegion) -> usize {
+        if region.is_null() {
+            INLINE_WORDS
+        } else {
+            // SAFETY: the head, which is alive; nobody writes the capacity.
+            unsafe { (*region).capacity }
         }
     }
 
@@ -482,8 +517,7 @@ impl Log {
         loop {
             let region = self.head.get();
             let offset = self.offset.get() as usize;
-            let capacity = if region.is_null() { INLINE_WORDS } else { BLOCK_WORDS };
-            if offset < capacity {
+            if offset < Self::capacity_of(region) {
                 let place = self.place(region, offset);
                 // SAFETY: in bounds of the reader's own region.
                 let first = unsafe { (*place).load() };
@@ -512,9 +546,8 @@ impl Log {
     pub(crate) unsafe fn is_followed(&self) -> bool {
         let region = self.head.get();
         let offset = self.offset.get() as usize;
-        let capacity = if region.is_null() { INLINE_WORDS } else { BLOCK_WORDS };
         // SAFETY: in bounds of the reader's own region.
-        offset < capacity && unsafe { (*self.place(region, offset)).load() }.addr() > PAD
+        offset < Self::capacity_of(region) && unsafe { (*self.place(region, offset)).load() }.addr() > PAD
     }
 
     /// Takes the record that `peek` showed; its memory stays readable until the next `peek`.
@@ -561,16 +594,18 @@ impl Log {
         self.head.set(ptr::null_mut());
         self.offset.set(0);
         self.tail.store(ptr::null_mut(), Release);
-        self.word.store(word & !OFFSET | INLINE, Release);
+        self.word.store(word & !(OFFSET | LARGE) | INLINE, Release);
     }
 
-    fn release(&self, region: *mut Block, growth: &impl Growth) {
+    fn release(&self, region: *mut AnyRegion, growth: &impl Growth) {
         if region.is_null() {
             return;
         }
-        // SAFETY: made by `Box::into_raw` in `install`; the reader has left it, so it is ours.
-        pool::give(unsafe { Box::from_raw(region) });
-        growth.shrunk();
+        // SAFETY: made by `into_raw` in `install`; the reader has left it, so it is ours.
+        let region = unsafe { Fresh::from_raw(region) };
+        let blocks = region.blocks();
+        pool::give(region);
+        growth.shrunk(blocks);
     }
 }
 
@@ -582,7 +617,7 @@ impl Drop for Log {
             let next = self.next(region).load(Relaxed);
             if !region.is_null() {
                 // SAFETY: as in `release`; `&mut self` says that nobody else is left.
-                pool::give(unsafe { Box::from_raw(region) });
+                pool::give(unsafe { Fresh::from_raw(region) });
             }
             if next.is_null() {
                 return;

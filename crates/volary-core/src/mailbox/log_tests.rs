@@ -9,10 +9,10 @@ fn first(value: u64) -> First {
 
 struct Free;
 impl Growth for Free {
-    fn may_grow(&self, _: u64) -> bool {
+    fn may_grow(&self, _: u64, _: u64) -> bool {
         true
     }
-    fn shrunk(&self) {}
+    fn shrunk(&self, _: u64) {}
 }
 
 #[cfg(volary_loom)]
@@ -72,6 +72,36 @@ mod loom_model {
             assert!(at(10) < at(11));
             assert!(seen.contains(&20));
             assert!(!log.has_mail());
+        });
+    }
+
+    /// One in which so many wait that the next block is a large one, met by two writers at once.
+    #[test]
+    fn loom_log_grows_by_a_large_block_and_returns() {
+        loom::model(|| {
+            let log = Arc::new(Log::new(false));
+            for value in 10..13 {
+                push(&log, value).unwrap();
+            }
+            let writer = {
+                let log = log.clone();
+                thread::spawn(move || push(&log, 20).unwrap())
+            };
+            push(&log, 13).unwrap();
+            let mut seen = Vec::new();
+            while seen.len() < 5 {
+                match pop(&log) {
+                    Some(value) => seen.push(value),
+                    None => thread::yield_now(),
+                }
+            }
+            writer.join().unwrap();
+            seen.retain(|value| *value < 20);
+            assert_eq!(seen, [10, 11, 12, 13]);
+            // SAFETY: the one reader.
+            unsafe { log.settle(&Free) };
+            push(&log, 14).unwrap();
+            assert_eq!(pop(&log), Some(14));
         });
     }
 
@@ -275,10 +305,10 @@ mod plain {
     fn growth_that_is_refused_leaves_the_log_usable() {
         struct Never;
         impl Growth for Never {
-            fn may_grow(&self, _: u64) -> bool {
+            fn may_grow(&self, _: u64, _: u64) -> bool {
                 false
             }
-            fn shrunk(&self) {
+            fn shrunk(&self, _: u64) {
                 unreachable!("nothing was granted")
             }
         }
@@ -286,5 +316,96 @@ mod plain {
         push(&log, 7, INLINE_WORDS).unwrap();
         assert!(matches!(log.reserve(3, None, &Never), Err(Refusal::Denied)));
         assert_eq!(pop(&log, |_| INLINE_WORDS), Some(7));
+    }
+
+    /// Grants up to so many blocks.
+    struct Budget {
+        left: std::cell::Cell<u64>,
+        large: std::cell::Cell<u64>,
+    }
+
+    impl Budget {
+        fn of(blocks: u64) -> Self {
+            Budget {
+                left: blocks.into(),
+                large: 0.into(),
+            }
+        }
+    }
+
+    impl Growth for Budget {
+        fn may_grow(&self, _: u64, blocks: u64) -> bool {
+            let granted = self.left.get() >= blocks;
+            if granted {
+                self.left.set(self.left.get() - blocks);
+                self.large.set(self.large.get() + u64::from(blocks == LARGE_BLOCKS));
+            }
+            granted
+        }
+        fn shrunk(&self, blocks: u64) {
+            self.left.set(self.left.get() + blocks);
+        }
+    }
+
+    /// Fills a log until it is refused or holds as many as wanted, and empties it again.
+    fn fill_and_empty(log: &Log, wanted: u64, budget: &Budget) -> u64 {
+        let mut held = 0;
+        while held < wanted {
+            match log.reserve(3, None, budget) {
+                // SAFETY: room of three words, of which the others are already something.
+                Ok(room) => unsafe { room.publish(first(held + 2)) },
+                Err(refusal) => {
+                    assert_eq!(refusal, Refusal::Denied);
+                    break;
+                }
+            }
+            held += 1;
+        }
+        for value in 0..held {
+            // SAFETY: one reader, and records of three words.
+            unsafe {
+                let Peek::Record(found, _) = log.peek(budget) else {
+                    panic!("{value} of {held} is missing")
+                };
+                assert_eq!(found, first(value + 2));
+                log.advance(3);
+            }
+        }
+        // SAFETY: one reader.
+        unsafe { log.settle(budget) };
+        assert!(!log.has_mail());
+        held
+    }
+
+    #[test]
+    fn miri_log_with_many_records_grows_by_large_blocks_and_gives_them_back() {
+        let log = Log::new(false);
+        let budget = Budget::of(10_000);
+        let wanted = if cfg!(miri) { 2 * DEEP } else { 100_000 };
+        for _ in 0..2 {
+            assert_eq!(fill_and_empty(&log, wanted, &budget), wanted);
+            assert_eq!(budget.left.get(), 10_000, "all is given back");
+        }
+        let per_large = (LARGE_WORDS / 3) as u64;
+        let expected = 2 * (wanted - DEEP).div_ceil(per_large);
+        assert!(
+            (expected - 2..=expected).contains(&budget.large.get()),
+            "{} of {expected}",
+            budget.large.get()
+        );
+    }
+
+    #[test]
+    fn a_log_grows_by_small_blocks_where_there_is_no_room_for_a_large_one() {
+        let log = Log::new(false);
+        let blocks = DEEP / (BLOCK_WORDS / 3) as u64 + LARGE_BLOCKS;
+        let budget = Budget::of(blocks);
+        let held = fill_and_empty(&log, u64::MAX, &budget);
+        // A little more than whole blocks: what is in the cell.
+        assert!(
+            held >= blocks * (BLOCK_WORDS / 3) as u64 - 1,
+            "{held} in {blocks} blocks"
+        );
+        assert_eq!(budget.left.get(), blocks);
     }
 }

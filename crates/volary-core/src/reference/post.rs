@@ -89,12 +89,12 @@ pub(crate) fn post_exempt<M>(
 struct Unlimited<'a>(&'a Header);
 
 impl Growth for Unlimited<'_> {
-    fn may_grow(&self, _: u64) -> bool {
-        self.0.system().take_block_unasked();
+    fn may_grow(&self, _: u64, blocks: u64) -> bool {
+        self.0.system().take_blocks_unasked(blocks);
         true
     }
-    fn shrunk(&self) {
-        self.0.system().give_block();
+    fn shrunk(&self, blocks: u64) {
+        self.0.system().give_blocks(blocks);
     }
 }
 

@@ -327,8 +327,13 @@ impl SystemCore {
         self.high_water
     }
 
-    /// Grants a block to a mailbox, within the budget.
-    pub(crate) fn take_block(&self) -> bool {
+    /// Grants blocks to a mailbox, all of them within the budget or none.
+    pub(crate) fn take_blocks(&self, count: u64) -> bool {
+        if count > 1 {
+            // Not even for a moment more than there is: who wants one meanwhile is not to be refused.
+            let within = |taken: u64| taken.checked_add(count).filter(|sum| *sum <= self.block_limit);
+            return self.blocks.0.fetch_update(Relaxed, Relaxed, within).is_ok();
+        }
         if self.blocks.0.fetch_add(1, Relaxed) < self.block_limit {
             return true;
         }
@@ -336,13 +341,13 @@ impl SystemCore {
         false
     }
 
-    /// Takes a block for something that no budget applies to.
-    pub(crate) fn take_block_unasked(&self) {
-        self.blocks.0.fetch_add(1, Relaxed);
+    /// Takes blocks for something that no budget applies to.
+    pub(crate) fn take_blocks_unasked(&self, count: u64) {
+        self.blocks.0.fetch_add(count, Relaxed);
     }
 
-    pub(crate) fn give_block(&self) {
-        self.blocks.0.fetch_sub(1, Relaxed);
+    pub(crate) fn give_blocks(&self, count: u64) {
+        self.blocks.0.fetch_sub(count, Relaxed);
     }
 
     pub(crate) fn blocks(&self) -> u64 {
