@@ -132,8 +132,15 @@ impl SelfTalker {
 
 #[tokio::test]
 async fn l12_an_unbounded_mailbox_that_grows_is_announced_once() {
+    for mark in [500, 1_100, 3_000] {
+        announced_once(mark).await;
+    }
+}
+
+/// In mailboxes with few messages and with many, which grow by more at a time.
+async fn announced_once(mark: u64) {
     let system = builder("deep")
-        .settings(|s| s.mailbox_high_water(500))
+        .settings(|s| s.mailbox_high_water(mark as usize))
         .start()
         .await
         .unwrap();
@@ -146,7 +153,7 @@ async fn l12_an_unbounded_mailbox_that_grows_is_announced_once() {
     }
     let event = soon("the event", events.next()).await.unwrap();
     assert_eq!(event.path.to_string(), "/user/deep");
-    assert!(event.depth >= 500 && event.depth < 600, "{}", event.depth);
+    assert!(event.depth >= mark && event.depth < mark + 100, "{}", event.depth);
     assert!(events.try_next().is_none(), "once");
     assert_eq!(system.metrics().high_water, 1);
     open.send(()).unwrap();

@@ -20,7 +20,7 @@ use super::state::{HIGH, StateWord};
 use super::{Links, Phase};
 use crate::actor::Fault;
 use crate::dispatch::{FrameHead, Host, Step};
-use crate::mailbox::{Growth, Log, MessageTable};
+use crate::mailbox::{Growth, LARGE_RECORDS, Log, MessageTable};
 use crate::supervision::Directive;
 use crate::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*, fence};
 use crate::system::SystemCore;
@@ -247,6 +247,10 @@ impl Header {
 impl Growth for Header {
     fn may_grow(&self, depth: u64, blocks: u64) -> bool {
         let system = self.system();
+        // Whether it is high is looked at when a block is full, which is to be soon then.
+        if blocks > 1 && (depth..depth + LARGE_RECORDS).contains(&system.high_water()) {
+            return false;
+        }
         if depth >= system.high_water() && !self.state.has(HIGH) && self.state.set(HIGH) & HIGH == 0 {
             system.announce_high_water(self, depth);
         }

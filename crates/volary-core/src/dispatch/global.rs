@@ -80,6 +80,7 @@ impl Global {
         let lane = lane.unwrap_or(0) & mask;
         let mut queue = self.lanes[lane].0.lock();
         put(&mut queue);
+        debug_assert!(!queue.is_empty(), "its bit would stay");
         // Also one that was set before is seen by a worker that lists itself as asleep after it is seen here.
         if self.filled.0.load(SeqCst) & bit(lane) == 0 {
             self.filled.0.fetch_or(bit(lane), SeqCst);

@@ -84,6 +84,9 @@ pub(crate) const BLOCK_BYTES: u64 = size_of::<Block>() as u64;
 /// As how many blocks a large one counts.
 pub(super) const LARGE_BLOCKS: u64 = size_of::<LargeBlock>().div_ceil(size_of::<Block>()) as u64;
 
+/// As many records as fit into a large one, if they were no longer than a word.
+pub(crate) const LARGE_RECORDS: u64 = LARGE_WORDS as u64;
+
 /// A region beyond the inline one.
 #[repr(C)]
 pub(crate) struct Region<const WORDS: usize> {

@@ -314,6 +314,8 @@ impl Log {
                     LARGE_BLOCKS
                 } else if growth.may_grow(depth, 1) {
                     1
+                } else if self.word.load(Acquire) != word {
+                    continue; // perhaps somebody else had the last one, for this log
                 } else {
                     break Err(Refusal::Denied);
                 };

@@ -18,7 +18,7 @@ mod priority;
 mod reason;
 mod record;
 
-pub(crate) use block::BLOCK_BYTES;
+pub(crate) use block::{BLOCK_BYTES, LARGE_RECORDS};
 pub(crate) use bound::Bound;
 pub(crate) use custom::BELL;
 pub use custom::{Letter, Mailbox};

@@ -85,12 +85,15 @@ pub(crate) fn post_exempt<M>(
     refused(envelope, write(cell, table, envelope, message, None, &Unlimited(cell)))
 }
 
-/// Grows whatever the budget says.
+/// Grows whatever the budget says, by as little as possible: what else is told fills the rest.
 struct Unlimited<'a>(&'a Header);
 
 impl Growth for Unlimited<'_> {
     fn may_grow(&self, _: u64, blocks: u64) -> bool {
-        self.0.system().take_blocks_unasked(blocks);
+        if blocks > 1 {
+            return self.0.system().take_blocks(blocks);
+        }
+        self.0.system().take_block_unasked();
         true
     }
     fn shrunk(&self, blocks: u64) {
@@ -274,4 +277,40 @@ fn origin(host: &Host, cell: &Header) -> Origin {
         return (0, 0);
     }
     (sender, cell.system().carried_deadline(host))
+}
+
+#[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
+mod tests {
+    use super::*;
+    use crate::mailbox::BLOCK_BYTES;
+    use crate::settings::ByteSize;
+    use crate::{Actor, ActorSystem};
+
+    struct Desk;
+
+    impl Actor for Desk {}
+
+    /// What one of these takes others fill, who are not exempt.
+    #[tokio::test]
+    async fn what_no_budget_applies_to_goes_beyond_it_by_one_block() {
+        let budget = ByteSize::new(8 * BLOCK_BYTES);
+        let builder = ActorSystem::builder("tight").ignore_environment();
+        let system = builder
+            .settings(|s| s.mailbox_budget(budget))
+            .start()
+            .await
+            .expect("a system");
+        let desk = system.spawn(|| Desk).await.expect("a desk");
+        let cell = desk.cell();
+        let before = cell.system().blocks();
+        let unlimited = Unlimited(cell);
+        while cell.may_grow(2_000, 1) {}
+        let spent = cell.system().blocks();
+        assert_eq!(spent, 8, "a large one does not come into it");
+        assert!(!cell.may_grow(2_000, 32) && !unlimited.may_grow(2_000, 32));
+        assert!(unlimited.may_grow(2_000, 1));
+        assert_eq!(cell.system().blocks(), spent + 1);
+        cell.shrunk(spent + 1 - before);
+        system.stop().await.expect("a stop");
+    }
 }

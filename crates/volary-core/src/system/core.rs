@@ -330,7 +330,7 @@ impl SystemCore {
     /// Grants blocks to a mailbox, all of them within the budget or none.
     pub(crate) fn take_blocks(&self, count: u64) -> bool {
         if count > 1 {
-            // Not even for a moment more than there is: who wants one meanwhile is not to be refused.
+            // Not even for a moment more than there is, or who wants one meanwhile would be refused.
             let within = |taken: u64| taken.checked_add(count).filter(|sum| *sum <= self.block_limit);
             return self.blocks.0.fetch_update(Relaxed, Relaxed, within).is_ok();
         }
@@ -341,9 +341,9 @@ impl SystemCore {
         false
     }
 
-    /// Takes blocks for something that no budget applies to.
-    pub(crate) fn take_blocks_unasked(&self, count: u64) {
-        self.blocks.0.fetch_add(count, Relaxed);
+    /// Takes a block for something that no budget applies to.
+    pub(crate) fn take_block_unasked(&self) {
+        self.blocks.0.fetch_add(1, Relaxed);
     }
 
     pub(crate) fn give_blocks(&self, count: u64) {
