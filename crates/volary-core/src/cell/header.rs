@@ -15,6 +15,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::ptr::{self, NonNull};
 
+use super::counts::Counts;
 use super::links::Extras;
 use super::state::{HIGH, StateWord};
 use super::{Links, Phase};
@@ -22,7 +23,7 @@ use crate::actor::Fault;
 use crate::dispatch::{FrameHead, Host, Step};
 use crate::mailbox::{Growth, LARGE_RECORDS, Log, MessageTable};
 use crate::supervision::Directive;
-use crate::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*, fence};
+use crate::sync::atomic::{AtomicPtr, AtomicU64, Ordering::*};
 use crate::system::SystemCore;
 use crate::tree::Path;
 
@@ -55,8 +56,7 @@ pub(crate) struct Header {
     this: Cell<NonNull<Header>>,
     extras: AtomicPtr<Extras>,
     pub(crate) id: u64,
-    strong: AtomicU32,
-    weak: AtomicU32,
+    counts: Counts,
     pub(crate) state: StateWord,
     pub(crate) phase: Cell<Phase>,
     pub(crate) name_length: u8,
@@ -84,7 +84,7 @@ pub(crate) struct Birth {
 }
 
 impl Header {
-    /// A header with one strong count, owned by its maker.
+    /// A header with two strong counts: its maker's, and one for the table of the parent's children.
     pub(crate) fn new(birth: Birth, id: u64) -> Self {
         Header {
             log: Log::new(birth.extras.as_ref().is_some_and(|extras| extras.mailbox.is_guarded())),
@@ -92,8 +92,7 @@ impl Header {
             phase: Cell::new(Phase::Starting),
             name_length: birth.name_length,
             dispatcher: birth.dispatcher,
-            strong: AtomicU32::new(1),
-            weak: AtomicU32::new(1),
+            counts: Counts::born(2),
             table: birth.table,
             id,
             on_fault: birth.on_fault,
@@ -213,11 +212,7 @@ impl Header {
 
     /// Another counted pointer to this cell.
     pub(crate) fn to_ref(&self) -> CellRef {
-        let before = self.strong.fetch_add(1, Relaxed);
-        // As Arc does: two thousand million leaked references are a bug that must not become worse.
-        if before > u32::MAX / 2 {
-            std::process::abort();
-        }
+        self.counts.add_strong();
         CellRef(self.raw())
     }
 
@@ -272,12 +267,22 @@ unsafe impl Send for CellRef {}
 unsafe impl Sync for CellRef {}
 
 impl CellRef {
-    /// Takes over the count that a new cell is born with.
+    /// Takes over the counts that a new cell is born with.
     ///
     /// # Safety
-    /// `header` is a live cell whose count was not taken over before.
-    pub(crate) unsafe fn from_birth(header: NonNull<Header>) -> Self {
-        CellRef(header)
+    /// `header` is a live cell whose counts were not taken over before.
+    pub(crate) unsafe fn from_birth(header: NonNull<Header>) -> (Self, Self) {
+        (CellRef(header), CellRef(header))
+    }
+
+    /// Drops what is probably the last pointer to a cell.
+    #[inline]
+    pub(crate) fn bury(self) {
+        let this = ManuallyDrop::new(self);
+        if this.counts.drop_strong_if_not_alone() {
+            // SAFETY: as in `drop`.
+            unsafe { release(this.0) }
+        }
     }
 
     pub(crate) fn as_ptr(&self) -> *const Header {
@@ -289,11 +294,11 @@ impl CellRef {
     }
 
     pub(crate) fn strong_count(&self) -> u32 {
-        self.strong.load(Acquire)
+        self.counts.strong()
     }
 
     pub(crate) fn downgrade(&self) -> WeakCell {
-        self.weak.fetch_add(1, Relaxed);
+        self.counts.add_weak();
         WeakCell(self.0)
     }
 
@@ -335,8 +340,7 @@ impl PartialEq for CellRef {
 impl Drop for CellRef {
     #[inline]
     fn drop(&mut self) {
-        if self.strong.fetch_sub(1, Release) == 1 {
-            fence(Acquire);
+        if self.counts.drop_strong() {
             // SAFETY: the last strong count: the actor is gone and nobody reaches the header but
             // through weak counts, which look at the counters only.
             unsafe { release(self.0) }
@@ -352,16 +356,19 @@ unsafe fn release(header: NonNull<Header>) {
     while let Some(header) = next.take() {
         // SAFETY: the caller, or the round before, gave up the last strong count.
         unsafe {
-            let extras = (*header.as_ptr()).extras.swap(ptr::null_mut(), AcqRel);
+            // Nobody else is here: `drop_strong` has seen what was written before.
+            let extras = header.as_ref().extras.load(Relaxed);
             if !extras.is_null() {
+                header.as_ref().extras.store(ptr::null_mut(), Relaxed);
                 drop(Box::from_raw(extras));
             }
             let parent = (*header.as_ptr()).parent.take();
-            release_weak(header);
+            if header.as_ref().counts.drop_last_weak() {
+                free(header);
+            }
             if let Some(parent) = parent {
                 let parent = ManuallyDrop::new(parent);
-                if parent.strong.fetch_sub(1, Release) == 1 {
-                    fence(Acquire);
+                if parent.counts.drop_strong() {
                     next = Some(parent.0);
                 }
             }
@@ -369,15 +376,11 @@ unsafe fn release(header: NonNull<Header>) {
     }
 }
 
-unsafe fn release_weak(header: NonNull<Header>) {
-    // SAFETY: the caller holds a weak count and gives it up.
-    unsafe {
-        if header.as_ref().weak.fetch_sub(1, Release) == 1 {
-            fence(Acquire);
-            let free = header.as_ref().table.free;
-            free(header);
-        }
-    }
+/// # Safety
+/// The caller gave up the last weak count.
+unsafe fn free(header: NonNull<Header>) {
+    // SAFETY: the caller's promise; the table belongs to this cell.
+    unsafe { (header.as_ref().table.free)(header) }
 }
 
 /// A pointer that keeps only the memory of the cell itself, nothing that hangs on it.
@@ -391,15 +394,8 @@ unsafe impl Sync for WeakCell {}
 impl WeakCell {
     pub(crate) fn upgrade(&self) -> Option<CellRef> {
         // SAFETY: the weak count keeps the memory.
-        let strong = unsafe { &self.0.as_ref().strong };
-        let mut count = strong.load(Relaxed);
-        while count != 0 {
-            match strong.compare_exchange_weak(count, count + 1, Acquire, Relaxed) {
-                Ok(_) => return Some(CellRef(self.0)),
-                Err(seen) => count = seen,
-            }
-        }
-        None
+        let counts = unsafe { &self.0.as_ref().counts };
+        counts.revive().then_some(CellRef(self.0))
     }
 }
 
@@ -420,14 +416,18 @@ impl WeakCell {
 impl Clone for WeakCell {
     fn clone(&self) -> Self {
         // SAFETY: the weak count keeps the memory.
-        unsafe { self.0.as_ref() }.weak.fetch_add(1, Relaxed);
+        unsafe { self.0.as_ref() }.counts.add_weak();
         WeakCell(self.0)
     }
 }
 
 impl Drop for WeakCell {
     fn drop(&mut self) {
-        // SAFETY: this is our weak count.
-        unsafe { release_weak(self.0) }
+        // SAFETY: this is our weak count, which keeps the memory until it is given up.
+        unsafe {
+            if self.0.as_ref().counts.drop_weak() {
+                free(self.0);
+            }
+        }
     }
 }

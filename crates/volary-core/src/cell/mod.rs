@@ -7,6 +7,7 @@
 //! [`lifecycle`] starts, restarts and stops it, [`end`] is its last step.
 
 mod behaviour;
+mod counts;
 mod directory;
 mod end;
 mod header;

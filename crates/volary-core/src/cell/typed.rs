@@ -33,8 +33,8 @@ struct Cell<A, F> {
 /// Makes a cell. The name follows it in the same allocation.
 ///
 /// It is entered into the directory before it is written, since it must know its id; nobody knows
-/// that id yet. `None`: there is no id left.
-pub(crate) fn create<P, F>(birth: Birth, lane: usize, name: &[u8], factory: F) -> Option<CellRef>
+/// that id yet. Two counted pointers: one for whoever makes it, one for its parent's table. `None`: there is no id left.
+pub(crate) fn create<P, F>(birth: Birth, lane: usize, name: &[u8], factory: F) -> Option<(CellRef, CellRef)>
 where
     P: Product,
     F: Fn() -> P + Send + Sync + 'static,

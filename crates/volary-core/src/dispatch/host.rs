@@ -427,7 +427,9 @@ impl Host {
             }
             let cell = graves.pop();
             drop(graves);
-            drop(cell);
+            if let Some(cell) = cell {
+                cell.bury();
+            }
         }
     }
 

@@ -14,7 +14,7 @@ use crate::cell::state::{
 };
 use crate::cell::{Header, Here, Phase};
 use crate::events::DeadReason;
-use crate::mailbox::{Freight, Goods, Incoming, Peek};
+use crate::mailbox::{Freight, Goods, Incoming, Notices, Peek};
 
 /// How a turn ended.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
@@ -129,9 +129,7 @@ fn turn(here: Here, host: &Host, budget: u32) -> TurnEnd {
     let mut mail = Mail::new(cell, budget);
     let mut patience = PATIENCE;
     loop {
-        if cell.log.has_notice() {
-            cell.log.take_notice();
-        }
+        mail.noticed = cell.log.notices(); // before what they are about
         let state = cell.state.load();
         if state & UNUSUAL != 0 {
             if state & (CONTROL | SUSPENDED | PAUSED) != 0 {
@@ -312,6 +310,8 @@ struct Mail {
     lingered_at: u32,
     /// How many until senders that wait for room are looked for.
     before_look: u64,
+    /// What the state was looked at for.
+    noticed: Notices,
 }
 
 impl Mail {
@@ -330,6 +330,7 @@ impl Mail {
             expected: if budget > LINGER_AFTER { cell.log.depth() } else { 0 },
             lingered_at: 0,
             before_look: cell.look_every(),
+            noticed: cell.log.notices(),
         }
     }
 
@@ -363,7 +364,7 @@ impl Mail {
                             Alive::No => Pause::Gone,
                         };
                     }
-                    if cell.log.has_notice() {
+                    if cell.log.has_notice_since(self.noticed) {
                         return Pause::Look;
                     }
                 }

@@ -35,7 +35,7 @@ use super::marks::{GUARDED, LASTING, METERED, Marks, SEEN};
 use super::pool;
 use crate::events::DeadReason;
 use crate::sync::Spin;
-use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::*};
+use crate::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
 
 /// How long a writer that lost a race stands back.
 #[cfg(not(any(volary_loom, volary_shuttle)))]
@@ -51,6 +51,11 @@ const LARGE: u64 = 1 << 22;
 const ONE: u64 = 1 << 24;
 const SEQUENCE_SHIFT: u32 = 24;
 const SEQUENCE_MASK: u64 = (1 << 40) - 1;
+
+/// The mailbox has a rule of its own, as `GUARDED` says to writers.
+const RULED: u8 = 1;
+/// Somebody wants to know when the reader was active last.
+const WATCHED: u8 = 1 << 1;
 
 /// Where so many wait the next block is a large one, if the budget has room for it.
 #[cfg(not(volary_loom))]
@@ -118,6 +123,10 @@ impl Room {
     }
 }
 
+/// As many as a reader has looked up for.
+#[derive(Clone, Copy)]
+pub(crate) struct Notices(u32);
+
 /// How an attempt to reserve room ended.
 enum Attempt {
     Reserved(Room),
@@ -160,19 +169,17 @@ pub(crate) struct Log {
     /// How many records the reader has taken. Written by the reader, read by whoever asks for depth.
     taken: AtomicU64,
     /// The reader's place in its region. Reader only.
-    offset: std::cell::Cell<u32>,
-    /// The mailbox has a rule of its own, as `GUARDED` says to writers.
-    guarded: bool,
-    /// There is something besides mail to look at; set after it can be seen.
-    notice: AtomicBool,
-    /// Somebody wants to know when the reader was active last. Reader only.
-    watched: std::cell::Cell<bool>,
+    offset: std::cell::Cell<u16>,
+    /// `RULED`, `WATCHED`. Reader only.
+    reader_marks: std::cell::Cell<u8>,
     /// Something may stand between a message and its handler. Written by the reader; a handler may look from another
     /// thread.
     layered: std::sync::atomic::AtomicBool,
+    /// How often there was something besides mail to look at; counted after it can be seen.
+    notices: AtomicU32,
 }
 
-// SAFETY: writers touch only atomics and the room that they reserved; `head` and `offset` are
+// SAFETY: writers touch only atomics and the room that they reserved; `head`, `offset` and `reader_marks` are
 // touched by the one reader alone, which the callers of the reader's methods vouch for.
 unsafe impl Sync for Log {}
 // SAFETY: the blocks are owned and everything in them is sent with the log.
@@ -220,9 +227,8 @@ impl Log {
             head: std::cell::Cell::new(ptr::null_mut()),
             taken: AtomicU64::new(0),
             offset: std::cell::Cell::new(0),
-            guarded,
-            notice: AtomicBool::new(false),
-            watched: std::cell::Cell::new(false),
+            reader_marks: std::cell::Cell::new(if guarded { RULED } else { 0 }),
+            notices: AtomicU32::new(0),
             layered: std::sync::atomic::AtomicBool::new(false),
         }
     }
@@ -450,24 +456,25 @@ impl Log {
     /// Whether the mailbox has a rule of its own, for the reader, who does not touch what writers write.
     #[inline]
     pub(crate) fn reader_is_guarded(&self) -> bool {
-        self.guarded
+        self.reader_marks.get() & RULED != 0
     }
 
     /// Makes the reader look up from its mail. What it is to see was stored before.
     ///
-    /// A swap and not a store: of several notices the reader takes, it must see what all were about.
+    /// Counted, so that the reader has nothing to take back, and of several notices it sees what all were about.
     pub(crate) fn give_notice(&self) {
-        self.notice.swap(true, AcqRel);
+        self.notices.fetch_add(1, AcqRel);
     }
 
     /// The reader says whether it is to note when it was active.
     pub(crate) fn watch_activity(&self, watched: bool) {
-        self.watched.set(watched);
+        let others = self.reader_marks.get() & !WATCHED;
+        self.reader_marks.set(if watched { others | WATCHED } else { others });
     }
 
     #[inline]
     pub(crate) fn is_watched(&self) -> bool {
-        self.watched.get()
+        self.reader_marks.get() & WATCHED != 0
     }
 
     /// The reader says whether something may stand between a message and its handler.
@@ -480,14 +487,16 @@ impl Log {
         self.layered.load(std::sync::atomic::Ordering::Relaxed)
     }
 
+    /// The reader looks up now: what it has been told of until now it will see.
     #[inline]
-    pub(crate) fn has_notice(&self) -> bool {
-        self.notice.load(Relaxed)
+    pub(crate) fn notices(&self) -> Notices {
+        Notices(self.notices.load(Acquire))
     }
 
-    /// The reader looks up now.
-    pub(crate) fn take_notice(&self) {
-        self.notice.swap(false, AcqRel);
+    /// Whether the reader has been told of more since.
+    #[inline]
+    pub(crate) fn has_notice_since(&self, before: Notices) -> bool {
+        self.notices.load(Relaxed) != before.0
     }
 
     /// Whether records are refused for good.
@@ -558,7 +567,7 @@ impl Log {
     /// The caller is the one reader and `words` is the length of the record at the head.
     #[inline]
     pub(crate) unsafe fn advance(&self, words: usize) {
-        self.offset.set(self.offset.get() + words as u32);
+        self.offset.set(self.offset.get() + words as u16);
         let taken = self.taken.load(Relaxed).wrapping_add(1) & SEQUENCE_MASK;
         self.taken.store(taken, Release);
     }

@@ -25,7 +25,7 @@ pub use custom::{Letter, Mailbox};
 pub use fair::Fair;
 pub(crate) use freight::{Freight, Goods};
 pub use kind::MailboxKind;
-pub(crate) use log::{Growth, Log, Peek, Refusal};
+pub(crate) use log::{Growth, Log, Notices, Peek, Refusal};
 pub use priority::{Priority, StablePriority};
 pub(crate) use reason::Reason;
 pub(crate) use record::{Along, Envelope, Incoming, Origin, RecordKind, payload_words, write_payload};

@@ -46,13 +46,13 @@ where
         name_length: u8::try_from(name.len()).unwrap_or(u8::MAX),
         dispatcher,
     };
-    let cell = create::<P, F>(birth, lane, name.as_bytes(), factory).ok_or(SpawnError::Exhausted)?;
+    let (cell, kept) = create::<P, F>(birth, lane, name.as_bytes(), factory).ok_or(SpawnError::Exhausted)?;
     let Some(parent) = cell.parent() else {
         unreachable!("born with one")
     };
     // A child without a name is found by its id.
     let hash = known.map_or_else(|| hash_of(&cell), |(_, hash)| hash);
-    let adopted = parent.adopt(cell.clone(), hash);
+    let adopted = parent.adopt(kept, hash);
     if let Err(refusal) = adopted {
         cell.system().directory().remove(cell.id);
         return Err(match refusal {
@@ -138,9 +138,9 @@ where
         name_length: u8::try_from(name.len()).unwrap_or(u8::MAX),
         dispatcher: 0,
     };
-    let cell = create::<P, F>(birth, 0, name.as_bytes(), factory)?;
+    let (cell, kept) = create::<P, F>(birth, 0, name.as_bytes(), factory)?;
     if let Some(parent) = parent
-        && parent.adopt(cell.clone(), hash_of(&cell)).is_err()
+        && parent.adopt(kept, hash_of(&cell)).is_err()
     {
         cell.system().directory().remove(cell.id);
         return None;
@@ -171,8 +171,8 @@ pub(crate) fn spawn_stand_in(system: NonNull<SystemCore>, core: &SystemCore, for
         name_length: 0,
         dispatcher: 0,
     };
-    let cell = create::<Absent, fn() -> Absent>(birth, 0, b"", absent)?;
-    if parent.adopt(cell.clone(), hash_of(&cell)).is_err() {
+    let (cell, kept) = create::<Absent, fn() -> Absent>(birth, 0, b"", absent)?;
+    if parent.adopt(kept, hash_of(&cell)).is_err() {
         core.directory().remove(cell.id);
         return None;
     }
