@@ -161,7 +161,10 @@ mod tests {
                     let shared = shared.clone();
                     thread::spawn(move || {
                         let (young, written) = &*shared;
-                        let stolen: usize = (0..2).filter_map(|_| young.oldest()).map(|ready| take(written, ready)).sum();
+                        let stolen: usize = (0..2)
+                            .filter_map(|_| young.oldest())
+                            .map(|ready| take(written, ready))
+                            .sum();
                         stolen
                     })
                 };
