@@ -395,7 +395,7 @@ impl WeakCell {
     pub(crate) fn upgrade(&self) -> Option<CellRef> {
         // SAFETY: the weak count keeps the memory.
         let counts = unsafe { &self.0.as_ref().counts };
-        counts.revive().then_some(CellRef(self.0))
+        counts.revive().then(|| CellRef(self.0)) // not eagerly: one that is dropped counts
     }
 }
 

@@ -134,12 +134,11 @@ impl StateWord {
     pub(crate) fn mail(&self) -> bool {
         total_order(); // the message was queued before the state is read
         let state = self.0.load(SeqCst);
-        if state & RUN == ACTIVE || state & DEAF != 0 {
-            return false;
-        }
-        self.mail_slow(state)
+        // Nearly always it is active, and then nothing else matters.
+        state & RUN != ACTIVE && self.mail_slow(state)
     }
 
+    #[inline(never)]
     fn mail_slow(&self, mut state: u32) -> bool {
         loop {
             if state & RUN == ACTIVE || state & DEAF != 0 {
@@ -174,10 +173,13 @@ impl StateWord {
     }
 
     /// The waker of the suspended future was called. True: the caller must queue the actor.
+    ///
+    /// It is written also where it says so already: whoever takes the mark back must see what every waker had to tell, and
+    /// not only the first.
     pub(crate) fn wake(&self) -> bool {
         let mut state = self.0.load(Relaxed);
         loop {
-            if state & (DEAD | WOKEN) != 0 {
+            if state & DEAD != 0 {
                 return false;
             }
             let mut next = state | WOKEN;
@@ -437,6 +439,41 @@ mod loom_model {
             let resumed_here = state.finish_rest() == Rest::Again;
             let queued_there = waker.join().unwrap();
             assert!(resumed_here ^ queued_there, "exactly one side continues the handler");
+        });
+    }
+
+    /// A handler waits for two things at once, each written without any order of its own: whoever takes the mark back and
+    /// finds one of them missing is woken again.
+    #[test]
+    fn loom_state_what_a_second_waker_had_to_tell_is_seen() {
+        use loom::sync::atomic::AtomicBool;
+
+        loom::model(|| {
+            let shared = Arc::new((idle(), [AtomicBool::new(false), AtomicBool::new(false)]));
+            let (state, _) = &*shared;
+            assert!(state.claim());
+            state.set(SUSPENDED);
+            let wakers: Vec<_> = [0, 1]
+                .map(|at| {
+                    let shared = shared.clone();
+                    thread::spawn(move || {
+                        let (state, told) = &*shared;
+                        told[at].store(true, Relaxed);
+                        state.wake();
+                    })
+                })
+                .into();
+            // The owner takes the mark back and polls, once.
+            let (state, told) = &*shared;
+            state.clear(WOKEN);
+            let seen = [told[0].load(Relaxed), told[1].load(Relaxed)];
+            for waker in wakers {
+                waker.join().unwrap();
+            }
+            assert!(
+                seen == [true, true] || state.has(WOKEN),
+                "a handler that nobody wakes again"
+            );
         });
     }
 
