@@ -7,11 +7,11 @@ use std::any::TypeId;
 
 use super::Extras;
 use super::header::Header;
-use super::tap::pass_over;
-use super::typed::{RunFn, behaviour_table};
+use super::serve::Course;
+use super::typed::behaviour_table;
 use crate::actor::{Actor, Behaviour, Message, Passage};
 use crate::env::What;
-use crate::mailbox::{BELL, Incoming, RecordKind};
+use crate::mailbox::{BELL, Incoming, RecordKind, RunFn};
 use crate::reference::ActorId;
 
 /// What to run in the place of the handler.
@@ -75,7 +75,7 @@ impl Header {
 
     /// Who handles this message now; shown to whoever looks. `returned`: the actor had put it aside.
     #[cold]
-    pub(crate) fn behaviour_for(&self, incoming: &Incoming, returned: bool) -> RunFn {
+    pub(crate) fn behaviour_for(&self, incoming: &Incoming, returned: bool) -> Course {
         let table = incoming.table;
         if !std::ptr::eq(table, &BELL) && table.kind != RecordKind::Parcel {
             let handles = What::Handles {
@@ -84,15 +84,15 @@ impl Header {
             };
             self.system().show(self, handles);
             if self.show_tap(incoming, returned) == Passage::Discard {
-                return pass_over;
+                return Course::PassOver;
             }
         }
         let find = |extras: &Extras| extras.links.lock().behaviours.get(&(table.message)())?.last().copied();
         let found = self.extras_if_any().and_then(find);
-        match found {
+        Course::Run(match found {
             Some(behaviour) if table.kind == RecordKind::Timer => behaviour.run_timed,
             Some(behaviour) => behaviour.run,
             None => table.run,
-        }
+        })
     }
 }

@@ -173,6 +173,12 @@ impl Header {
         self.extras_if_any()?.mailbox.bound.as_ref()
     }
 
+    /// The bound of a mailbox that has no other rule, and where senders wait.
+    #[inline]
+    pub(crate) fn lone_bound(&self) -> Option<&Bound> {
+        self.bound().filter(|bound| bound.alone)
+    }
+
     pub(crate) fn custom_mailbox(&self) -> Option<&dyn Mailbox> {
         self.extras_if_any()?.mailbox.custom.as_deref()
     }

@@ -37,7 +37,7 @@ pub(crate) use links::{Extras, Links, MailboxRule, Membership, Memberships, Watc
 pub(crate) use parcel::{Arrival, Parcel, post_parcel};
 pub(crate) use passivate::Wakefulness;
 pub(crate) use request::{Asked, RequestHandle};
-pub(crate) use serve::Served;
+pub(crate) use serve::{Course, Served};
 pub(crate) use timed::{Plan, TimerName};
 pub use typed::MessageList;
 pub(crate) use typed::{Relay, cell_table, create, relay_table};

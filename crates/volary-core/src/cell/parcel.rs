@@ -7,14 +7,17 @@
 
 use std::any::TypeId;
 use std::cell::Cell;
+use std::ptr::NonNull;
 
 use super::header::Header;
 use crate::actor::Message;
 use crate::dispatch::{Host, Step, deliver};
 use crate::events::DeadReason;
-use crate::mailbox::{Envelope, INLINE_BYTES, Incoming, MessageTable, RecordKind, payload_words, write_payload};
+use crate::mailbox::{
+    Envelope, Freight, INLINE_BYTES, Incoming, MessageTable, RecordKind, payload_words, take_payload, write_payload,
+};
 use crate::reference::foreign::post_out;
-use crate::reference::{Recipient, post_exempt};
+use crate::reference::{Recipient, ReplySlot, post_exempt};
 
 /// What can be put into a mailbox instead of a message.
 pub(crate) trait Parcel: Send + Sized + 'static {
@@ -96,13 +99,21 @@ const fn table<P: Parcel>() -> &'static MessageTable {
     }
 }
 
-unsafe fn open<P: Parcel>(cell: &Header, host: &Host, incoming: Incoming) -> Step {
+unsafe fn open<P: Parcel>(
+    cell: &Header,
+    host: &Host,
+    payload: *mut u64,
+    sender: u64,
+    reply: Option<NonNull<ReplySlot>>,
+    carried: Option<Freight>,
+) -> Step {
     // SAFETY: the table in the record is this one, so the payload is a `P`, taken once.
-    let parcel: P = unsafe { incoming.take() };
+    let parcel: P = unsafe { take_payload(payload) };
+    let (deadline, _) = host.time_given(); // what the parcel brought along
     parcel.open(&Arrival {
         cell,
         host,
-        envelope: Cell::new(incoming.envelope),
+        envelope: Cell::new(Envelope::of((sender, deadline), (reply, carried))),
     })
 }
 

@@ -9,6 +9,7 @@ use std::any::TypeId;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
 
@@ -19,8 +20,8 @@ use crate::actor::{Actor, Context, Fault, Reentrancy};
 use crate::baggage::Baggage;
 use crate::dispatch::{Ending, Host, Step, beside_turn, contain};
 use crate::events::DeadReason;
-use crate::mailbox::{Envelope, Incoming, MessageTable, RecordKind, payload_words};
-use crate::reference::post_exempt;
+use crate::mailbox::{Envelope, Freight, Incoming, MessageTable, RecordKind, payload_words, take_payload};
+use crate::reference::{ReplySlot, post_exempt};
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, Ordering::*};
 
@@ -213,14 +214,21 @@ where
     }
 }
 
-unsafe fn run<A, Q, F>(cell: &Header, host: &Host, incoming: Incoming) -> Step
+unsafe fn run<A, Q, F>(
+    cell: &Header,
+    host: &Host,
+    payload: *mut u64,
+    _: u64,
+    _: Option<NonNull<ReplySlot>>,
+    _: Option<Freight>,
+) -> Step
 where
     A: Actor,
     Q: Future<Output: Send> + Send + 'static,
     F: FnOnce(&mut A, Q::Output, &mut Context<A>) -> Result<(), Fault> + Send + 'static,
 {
     // SAFETY: the table in the record is that of these types, the record is taken once, and the caller owns the actor.
-    unsafe { incoming.take::<Arc<Asked<A, Q, F>>>().resume(cell, host) }
+    unsafe { take_payload::<Arc<Asked<A, Q, F>>>(payload).resume(cell, host) }
 }
 
 /// The request itself ends with the actor's links.

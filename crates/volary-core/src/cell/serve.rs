@@ -6,12 +6,11 @@ use std::num::NonZeroU64;
 use std::time::{Duration, SystemTime};
 
 use super::header::Header;
-use super::typed::RunFn;
 use crate::baggage::{Baggage, Carried};
 use crate::dispatch::{Host, Step, attend_to_the_end};
 use crate::events::DeadReason;
 use crate::intercept::{Arriving, Handled, Layers, Outcome};
-use crate::mailbox::{BELL, Freight, Incoming, RecordKind};
+use crate::mailbox::{BELL, Freight, Incoming, RecordKind, RunFn};
 use crate::reference::ActorId;
 use crate::telemetry::{Begun, Meter, Sample, span_id};
 use crate::time::{Moment, nanos};
@@ -55,12 +54,12 @@ impl Header {
     /// Handles a message with all that goes on around it.
     ///
     /// # Safety
-    /// As for every `run`: the caller owns the actor, and the record is handled once, by the `run` for its message.
-    pub(crate) unsafe fn attend(&self, host: &Host, mut incoming: Incoming, run: RunFn) -> Step {
+    /// The caller owns the actor, and the record is handled once, in the course found for its message.
+    pub(crate) unsafe fn attend(&self, host: &Host, mut incoming: Incoming, course: Course) -> Step {
         if incoming.table.kind == RecordKind::Parcel {
             // All of it goes on around the message inside.
             // SAFETY: the caller's promise.
-            return unsafe { run(self, host, incoming) };
+            return unsafe { course.take(self, host, incoming) };
         }
         if let Some(sent) = incoming.envelope.carried.and_then(Freight::time)
             && !self.log.is_layered()
@@ -68,7 +67,7 @@ impl Header {
         {
             incoming.envelope.carried = None;
             // SAFETY: the caller's promise.
-            return unsafe { self.time(host, incoming, run, meter, sent) };
+            return unsafe { self.time(host, incoming, course, meter, sent) };
         }
         let layered =
             incoming.table.kind != RecordKind::Answer && !std::ptr::eq(incoming.table, &BELL) && self.is_layered_over();
@@ -78,7 +77,7 @@ impl Header {
         let carried = carried.filter(|carried| !carried.is_spent());
         if carried.is_none() && !layered {
             // SAFETY: the caller's promise.
-            return unsafe { run(self, host, incoming) };
+            return unsafe { course.take(self, host, incoming) };
         }
         let mut served = Served::begin(self, &incoming, carried.unwrap_or_default());
         if layered {
@@ -96,10 +95,34 @@ impl Header {
         served.layered = layered;
         served.open_span(self);
         // SAFETY: the caller's promise.
-        let step = served.around(|| unsafe { run(self, host, incoming) });
+        let step = served.around(|| unsafe { course.take(self, host, incoming) });
         // SAFETY: the caller owns the actor, and this was the poll of that handler.
         unsafe { attend_to_the_end(self, served, &step) };
         step
+    }
+}
+
+/// What becomes of a message of which somebody was asked.
+pub(crate) enum Course {
+    /// It is handled by whoever handles its kind now.
+    Run(RunFn),
+    /// The tap does not let it pass.
+    PassOver,
+}
+
+impl Course {
+    /// # Safety
+    /// As for `Header::attend`.
+    unsafe fn take(self, cell: &Header, host: &Host, incoming: Incoming) -> Step {
+        match self {
+            // SAFETY: the caller's promise.
+            Course::Run(run) => unsafe { incoming.handle(run, cell, host) },
+            Course::PassOver => {
+                // SAFETY: an undelivered record of this cell, discarded once.
+                unsafe { incoming.discard(cell, DeadReason::Discarded) };
+                Step::Done
+            }
+        }
     }
 }
 
@@ -107,12 +130,12 @@ impl Header {
 impl Header {
     /// # Safety
     /// As for `attend`.
-    unsafe fn time(&self, host: &Host, incoming: Incoming, run: RunFn, meter: &Meter, sent: Moment) -> Step {
+    unsafe fn time(&self, host: &Host, incoming: Incoming, course: Course, meter: &Meter, sent: Moment) -> Step {
         let system = self.system();
         let (sender, message) = (incoming.envelope.sender, incoming.table);
         let begun = system.now();
         // SAFETY: the caller's promise.
-        let step = unsafe { run(self, host, incoming) };
+        let step = unsafe { course.take(self, host, incoming) };
         if !matches!(step, Step::Suspended) {
             let took = system.now().nanos_since(begun);
             meter.record((self.table.actor_name)(), begun.nanos_since(sent), took);

@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 use super::header::Header;
 use crate::actor::{Input, Origin, Passage, Tap};
-use crate::dispatch::{Host, Step, contain};
+use crate::dispatch::contain;
 use crate::env::What;
-use crate::events::DeadReason;
 use crate::mailbox::{Incoming, RecordKind};
 use crate::reference::ActorId;
 
@@ -105,14 +104,4 @@ impl Header {
             .inspect_err(|fault| self.system().report_hook_fault(self, "tap", fault))
             .ok()
     }
-}
-
-/// Runs in the place of a handler for a message that the tap does not let pass.
-///
-/// # Safety
-/// As for every `run`.
-pub(super) unsafe fn pass_over(cell: &Header, _: &Host, incoming: Incoming) -> Step {
-    // SAFETY: an undelivered record of this cell, discarded once.
-    unsafe { incoming.discard(cell, DeadReason::Discarded) };
-    Step::Done
 }

@@ -14,8 +14,10 @@ use super::timed::Timed;
 use crate::actor::{Actor, Behaviour, Context, Failure, Fault, Message, Product, Respond};
 use crate::dispatch::{Ending, Host, Step, contain, launch};
 use crate::events::{DeadReason, Terminated};
-use crate::mailbox::{Incoming, MessageTable, RecordKind, payload_words, write_payload};
-use crate::reference::ReplyTo;
+use crate::mailbox::{
+    Envelope, Freight, Incoming, MessageTable, RecordKind, payload_words, take_payload, write_payload,
+};
+use crate::reference::{ReplySlot, ReplyTo};
 
 /// The part of a cell whose place depends on the actor alone.
 #[repr(C)]
@@ -254,15 +256,23 @@ pub const fn message_table<A: Respond<M>, M: Message>() -> &'static MessageTable
 pub const fn absent_table<M: Message>() -> &'static MessageTable {
     const {
         &MessageTable {
-            run: discard_absent,
+            run: discard_absent::<M>,
             ..table_of::<M>()
         }
     }
 }
 
-unsafe fn discard_absent(cell: &Header, _: &Host, incoming: Incoming) -> Step {
+unsafe fn discard_absent<M: Message>(
+    cell: &Header,
+    _: &Host,
+    payload: *mut u64,
+    sender: u64,
+    reply: Option<NonNull<ReplySlot>>,
+    carried: Option<Freight>,
+) -> Step {
+    let envelope = Envelope::of((sender, 0), (reply, carried));
     // SAFETY: as in `run`.
-    unsafe { incoming.discard(cell, DeadReason::Nobody) };
+    unsafe { Incoming::from_parts(absent_table::<M>(), envelope, payload).discard(cell, DeadReason::Nobody) };
     Step::Done
 }
 
@@ -279,7 +289,7 @@ pub(crate) const fn relay_table<A: Relay<M>, M: Message>() -> &'static MessageTa
 /// What is the same for everybody who takes `M`, and for those that do not live here.
 const fn table_of<M: Message>() -> MessageTable {
     MessageTable {
-        run: discard_absent,
+        run: discard_absent::<M>,
         discard: discard::<M>,
         view: view::<M>,
         unbox: unbox::<M>,
@@ -325,8 +335,6 @@ where
         }
     }
 }
-
-pub(super) type RunFn = unsafe fn(&Header, &Host, Incoming) -> Step;
 
 /// Who handles `M` for an actor: its own handler, or one that stands in for it.
 trait Conduct<A, M: Message> {
@@ -417,21 +425,35 @@ impl<A: Actor, M: Message, Shape, B: Behaviour<A, M, Shape>> Conduct<A, M> for S
 }
 
 /// Handles one message.
-unsafe fn run<A: Actor, M: Message, C: Conduct<A, M>>(cell: &Header, host: &Host, incoming: Incoming) -> Step {
+unsafe fn run<A: Actor, M: Message, C: Conduct<A, M>>(
+    cell: &Header,
+    host: &Host,
+    payload: *mut u64,
+    sender: u64,
+    reply: Option<NonNull<ReplySlot>>,
+    _: Option<Freight>,
+) -> Step {
     // SAFETY: the table in the record is this one, so the payload is an `M`, taken once.
-    let message: M = unsafe { incoming.take() };
-    if is_outdated(cell, incoming.envelope.sender, &message) {
+    let message: M = unsafe { take_payload(payload) };
+    if is_outdated(cell, sender, &message) {
         return Step::Done;
     }
-    let reply = ReplyTo::<M::Reply, M::Rejection>::from_slot(incoming.envelope.reply);
+    let reply = ReplyTo::<M::Reply, M::Rejection>::from_slot(reply);
     // SAFETY: as the caller promised.
-    unsafe { handle::<A, M, C>(cell, host, incoming.envelope.sender, message, reply) }
+    unsafe { handle::<A, M, C>(cell, host, sender, message, reply) }
 }
 
 /// Handles the message of a timer, if that is still set.
-unsafe fn run_timed<A: Actor, M: Message, C: Conduct<A, M>>(cell: &Header, host: &Host, incoming: Incoming) -> Step {
+unsafe fn run_timed<A: Actor, M: Message, C: Conduct<A, M>>(
+    cell: &Header,
+    host: &Host,
+    payload: *mut u64,
+    sender: u64,
+    _: Option<NonNull<ReplySlot>>,
+    _: Option<Freight>,
+) -> Step {
     // SAFETY: as in `run`.
-    let timed: Timed<M> = unsafe { incoming.take() };
+    let timed: Timed<M> = unsafe { take_payload(payload) };
     cell.note_timer();
     if !cell.is_wanted(&timed) {
         drop_timed(cell, timed);
@@ -439,7 +461,7 @@ unsafe fn run_timed<A: Actor, M: Message, C: Conduct<A, M>>(cell: &Header, host:
     }
     let reply = ReplyTo::<M::Reply, M::Rejection>::from_slot(None);
     // SAFETY: as the caller promised.
-    unsafe { handle::<A, M, C>(cell, host, incoming.envelope.sender, timed.message, reply) }
+    unsafe { handle::<A, M, C>(cell, host, sender, timed.message, reply) }
 }
 
 unsafe fn view<'a, M: Message>(cell: &Header, incoming: &'a Incoming) -> Option<&'a dyn Any> {

@@ -46,12 +46,23 @@ impl Attention {
     /// Counts a message; false if whoever sends it is to look up first.
     #[inline(always)]
     pub(crate) fn passes(&self) -> bool {
-        let leave = self.leave.get();
-        if leave == 0 {
-            return false;
+        let passes = self.has_leave();
+        if passes {
+            self.use_leave();
         }
-        self.leave.set(leave - 1);
-        true
+        passes
+    }
+
+    /// Whether whoever sends now need not look up first.
+    #[inline(always)]
+    pub(crate) fn has_leave(&self) -> bool {
+        self.leave.get() != 0
+    }
+
+    /// Counts a message for which there was leave.
+    #[inline(always)]
+    pub(crate) fn use_leave(&self) {
+        self.leave.set(self.leave.get() - 1);
     }
 
     /// Makes whoever sends next look up.

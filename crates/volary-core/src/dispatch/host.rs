@@ -223,6 +223,17 @@ impl Host {
         (self.turn.deadline.get(), self.turn.patience.get())
     }
 
+    /// Who sends a message from here and under which deadline, where that is known without a look at the clock.
+    #[inline(always)]
+    pub(crate) fn known_origin(&self) -> Option<(u64, u64)> {
+        let sender = self.running();
+        let (deadline, patience) = self.time_given();
+        if sender == 0 || deadline | patience == 0 {
+            return Some((sender, 0));
+        }
+        (deadline != 0 && (self.is_asked() || self.has_looked())).then_some((sender, deadline))
+    }
+
     /// Whether somebody waits for the answer to the request being served.
     #[inline]
     pub(crate) fn is_asked(&self) -> bool {

@@ -12,9 +12,9 @@ use crate::cell::state::{
     ASLEEP, CONTINUED, CONTROL, DEAD, DRAIN, HIGH, HOLDING, KILL, PASSIVATE, PAUSED, RETURNED, Rest, SLOW, SUSPENDED,
     WOKEN,
 };
-use crate::cell::{Header, Here, Phase};
+use crate::cell::{Course, Header, Here, Phase};
 use crate::events::DeadReason;
-use crate::mailbox::{Freight, Goods, Incoming, Notices, Peek};
+use crate::mailbox::{Envelope, First, Freight, Goods, HEAD_WORDS, Incoming, Notices, Peek, Word};
 
 /// How a turn ended.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
@@ -347,11 +347,14 @@ impl Mail {
                     }
                     self.left -= 1;
                     self.handled += 1;
-                    // SAFETY: just peeked; the payload is taken once, by `deliver`.
-                    let (incoming, words) = unsafe { Incoming::read(first, place) };
-                    // SAFETY: the length of that record.
-                    unsafe { cell.log.advance(words) };
-                    let step = deliver_again::<false>(cell, host, incoming, self.left > 0);
+                    // SAFETY: we own the actor, and this is the record at the head of its log.
+                    let step = unsafe {
+                        if Incoming::is_bare(first) {
+                            deliver_bare(cell, host, first, place)
+                        } else {
+                            self.deliver(cell, host, first, place)
+                        }
+                    };
                     self.before_look -= 1;
                     if self.before_look == 0 {
                         self.before_look = cell.look_every();
@@ -371,6 +374,20 @@ impl Mail {
                 Peek::Pending => return Pause::Pending,
                 Peek::Empty => return Pause::Empty,
             }
+        }
+    }
+
+    /// Takes a record out of the log and hands its message to its handler.
+    ///
+    /// # Safety
+    /// We own the actor, and the record is the one at the head of its log.
+    #[inline(always)]
+    unsafe fn deliver(&self, cell: &Header, host: &Host, first: First, place: *const Word) -> Step {
+        // SAFETY: the caller's promise; the payload is taken once, by `deliver_again`.
+        unsafe {
+            let (incoming, words) = Incoming::read(first, place);
+            cell.log.advance(words);
+            deliver_again::<false>(cell, host, incoming, self.left > 0)
         }
     }
 
@@ -412,6 +429,26 @@ impl Mail {
             std::hint::spin_loop();
         }
         true
+    }
+}
+
+/// Takes a record out of the log that brings nothing along, as most do, and hands its message to its handler. Word by word:
+/// an [`Incoming`] would be written to memory for those who come to see it seldom.
+///
+/// # Safety
+/// We own the actor, and the record is the one at the head of its log, and bare.
+#[inline(always)]
+unsafe fn deliver_bare(cell: &Header, host: &Host, first: First, place: *const Word) -> Step {
+    // SAFETY: the caller's promise; the record is handled once.
+    unsafe {
+        let (table, sender, payload) = Incoming::read_bare(first, place);
+        cell.log.advance(HEAD_WORDS + table.words);
+        host.set_request(0, 0, false);
+        if cell.log.is_layered() {
+            let incoming = Incoming::from_parts(table, Envelope::of((sender, 0), (None, None)), payload);
+            return deliver_layered::<false>(cell, host, incoming);
+        }
+        (table.run)(cell, host, payload, sender, None, None)
     }
 }
 
@@ -463,8 +500,9 @@ pub(crate) fn deliver_again<const RETURNED: bool>(
         // SAFETY: the envelope does not have it any more; and we own the actor, so we are the one reader of its log.
         unsafe { take(host, freight, after && cell.log.is_followed()) };
     }
+    let run = incoming.table.run;
     // SAFETY: we own the actor, and the record is handled once.
-    unsafe { (incoming.table.run)(cell, host, incoming) }
+    unsafe { incoming.handle(run, cell, host) }
 }
 
 /// A message from another node has left its mailbox. That is said at once, but on workers, where handlers are quick: there
@@ -485,13 +523,13 @@ unsafe fn take(host: &Host, freight: Freight, is_followed: bool) {
 #[cold]
 #[inline(never)]
 fn deliver_layered<const RETURNED: bool>(cell: &Header, host: &Host, incoming: Incoming) -> Step {
-    let run = if cell.log.is_layered() {
+    let course = if cell.log.is_layered() {
         cell.behaviour_for(&incoming, RETURNED)
     } else {
-        incoming.table.run
+        Course::Run(incoming.table.run)
     };
     // SAFETY: we own the actor, and the record is handled once; a behaviour is for the same message.
-    unsafe { cell.attend(host, incoming, run) }
+    unsafe { cell.attend(host, incoming, course) }
 }
 
 /// There is more to do: the actor stays active, and goes to the back of a queue.

@@ -2,7 +2,19 @@
 //!
 //! A block is what most mailboxes need at a time. One in which many messages wait has larger ones, so that it goes to the
 //! allocator once for a thousand messages and not once for fifty.
+//!
+//! ```text
+//!   place   START                     LIMIT
+//!             ▼                         ▼
+//!             ┌────────┬─ … ─┬──────────┬──────┐
+//!             │ word   │     │ word     │ foot │
+//!             └────────┴─ … ─┴──────────┴──────┘
+//! ```
+//!
+//! Places are counted towards an end that is the same number in regions of every length, and a region is known by its
+//! foot, which stands there: whether a record fits, and where it goes, is found without a look at how long the region is.
 
+use std::mem::offset_of;
 use std::ptr;
 
 use crate::sync::atomic::{AtomicPtr, Ordering::*};
@@ -20,6 +32,19 @@ pub(crate) const INLINE_WORDS: usize = 3;
 pub(crate) const BLOCK_WORDS: usize = 4;
 #[cfg(volary_loom)]
 pub(crate) const LARGE_WORDS: usize = 6;
+
+/// The place behind the last word of every region. A power of two, so that one bit of a place says that it lies beyond.
+#[cfg(not(volary_loom))]
+pub(super) const LIMIT: usize = 4_096;
+#[cfg(volary_loom)]
+pub(super) const LIMIT: usize = 8;
+
+const _: () = assert!(LIMIT.is_power_of_two() && LARGE_WORDS <= LIMIT && LIMIT + BLOCK_WORDS <= 2 * LIMIT);
+
+/// The place of the first word of a region of so many.
+pub(super) const fn start_of(words: usize) -> usize {
+    LIMIT - words
+}
 
 /// The first word of a record: a pointer, marked in its low bits; never null, never `PAD`.
 pub(crate) type First = *mut ();
@@ -90,16 +115,30 @@ pub(crate) const LARGE_RECORDS: u64 = LARGE_WORDS as u64;
 /// A region beyond the inline one.
 #[repr(C)]
 pub(crate) struct Region<const WORDS: usize> {
-    pub(super) next: AtomicPtr<AnyRegion>,
-    pub(super) capacity: usize,
-    pub(super) words: [Word; WORDS],
+    words: [Word; WORDS],
+    foot: Foot,
+}
+
+/// The end of a region, by which it is known. What points to it may go back to the region's beginning.
+#[repr(C)]
+pub(crate) struct Foot {
+    pub(super) next: AtomicPtr<Foot>,
+    capacity: usize,
 }
 
 pub(crate) type Block = Region<BLOCK_WORDS>;
 pub(crate) type LargeBlock = Region<LARGE_WORDS>;
 
-/// A region whose length only it knows: reached by pointers that may go to its end.
-pub(crate) type AnyRegion = Region<0>;
+// The words end where the foot begins.
+const _: () = assert!(offset_of!(Block, foot) == BLOCK_WORDS * size_of::<Word>());
+const _: () = assert!(offset_of!(LargeBlock, foot) == LARGE_WORDS * size_of::<Word>());
+
+impl Foot {
+    /// The place of the region's first word.
+    pub(super) fn start(&self) -> usize {
+        start_of(self.capacity)
+    }
+}
 
 impl<const WORDS: usize> Region<WORDS> {
     /// All zeroes, which the allocator has nothing to do for where the memory is fresh.
@@ -107,16 +146,18 @@ impl<const WORDS: usize> Region<WORDS> {
     pub(super) fn boxed() -> Box<Self> {
         // SAFETY: a region is pointers and a number, and null is all zeroes.
         let mut region: Box<Self> = unsafe { Box::new_zeroed().assume_init() };
-        region.capacity = WORDS;
+        region.foot.capacity = WORDS;
         region
     }
 
     #[cfg(any(volary_loom, volary_shuttle))]
     pub(super) fn boxed() -> Box<Self> {
         Box::new(Region {
-            next: AtomicPtr::new(ptr::null_mut()),
-            capacity: WORDS,
             words: [(); WORDS].map(|()| Word::new()),
+            foot: Foot {
+                next: AtomicPtr::new(ptr::null_mut()),
+                capacity: WORDS,
+            },
         })
     }
 
@@ -124,10 +165,23 @@ impl<const WORDS: usize> Region<WORDS> {
     #[cfg(not(any(volary_loom, volary_shuttle)))]
     pub(super) fn wipe(&mut self) {
         // Through `&mut`, so that it is one fill and not a store for each word.
-        *self.next.get_mut() = ptr::null_mut();
+        *self.foot.next.get_mut() = ptr::null_mut();
         for word in &mut self.words {
             *word.0.get_mut() = ptr::null_mut();
         }
+    }
+
+    fn into_foot(self: Box<Self>) -> *mut Foot {
+        let region = Box::into_raw(self);
+        // SAFETY: just a box; only the address is computed, by a pointer that may reach all of the region.
+        unsafe { &raw mut (*region).foot }
+    }
+
+    /// # Safety
+    /// It comes from `into_foot` of a region of this length, once, and nobody else has it.
+    unsafe fn from_foot(foot: *mut Foot) -> Box<Self> {
+        // SAFETY: the caller's promise; the foot stands at the end of what was a box.
+        unsafe { Box::from_raw(foot.byte_sub(offset_of!(Self, foot)).cast()) }
     }
 }
 
@@ -147,23 +201,31 @@ impl Fresh {
         if self.is_large() { LARGE_BLOCKS } else { 1 }
     }
 
-    pub(super) fn into_raw(self) -> *mut AnyRegion {
+    pub(super) fn into_foot(self) -> *mut Foot {
         match self {
-            Fresh::Small(block) => Box::into_raw(block).cast(),
-            Fresh::Large(block) => Box::into_raw(block).cast(),
+            Fresh::Small(block) => block.into_foot(),
+            Fresh::Large(block) => block.into_foot(),
         }
     }
 
     /// # Safety
-    /// It comes from `into_raw`, once, and nobody else has it.
-    pub(super) unsafe fn from_raw(region: *mut AnyRegion) -> Self {
+    /// It comes from `into_foot`, once, and nobody else has it.
+    pub(super) unsafe fn from_foot(foot: *mut Foot) -> Self {
         // SAFETY: the caller's promise; the capacity says which of the two it was made as.
         unsafe {
-            if (*region).capacity == LARGE_WORDS {
-                Fresh::Large(Box::from_raw(region.cast()))
+            if (*foot).capacity == LARGE_WORDS {
+                Fresh::Large(Region::from_foot(foot))
             } else {
-                Fresh::Small(Box::from_raw(region.cast()))
+                Fresh::Small(Region::from_foot(foot))
             }
+        }
+    }
+
+    /// The place of its first word.
+    pub(super) fn start(&self) -> usize {
+        match self {
+            Fresh::Small(_) => start_of(BLOCK_WORDS),
+            Fresh::Large(_) => start_of(LARGE_WORDS),
         }
     }
 }

@@ -18,12 +18,14 @@ use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering::*, fence};
 
 /// The reader looks for waiting senders at least this often, in messages.
-const LOOK_EVERY: u64 = 32;
+const LOOK_EVERY: u64 = 128;
 
 pub(crate) struct Bound {
     pub(crate) capacity: u64,
     /// Whether `send` waits for room, or is refused like `tell`.
     pub(crate) waits: bool,
+    /// It does, and the mailbox has no rule but this.
+    pub(crate) alone: bool,
     /// There is room for every record before this one. Never too far: readers only advance.
     until: AtomicU64,
     /// Somebody waits. Read by the reader, so that it takes the lock for a reason only.
@@ -45,10 +47,17 @@ impl Bound {
         Bound {
             capacity,
             waits,
+            alone: waits,
             until: AtomicU64::new(capacity),
             waiting: AtomicBool::new(false),
             queue: Mutex::new(Queue::default()),
         }
+    }
+
+    /// The mailbox has another rule, too.
+    pub(crate) fn beside_others(mut self) -> Self {
+        self.alone = false;
+        self
     }
 
     /// Whether there is room for the record with this number, as far as senders know.
@@ -64,7 +73,7 @@ impl Bound {
 
     /// How many messages the reader may take before it looks for waiting senders.
     pub(crate) fn look_every(&self) -> u64 {
-        (self.capacity / 4).clamp(1, LOOK_EVERY)
+        (self.capacity / 8).clamp(1, LOOK_EVERY)
     }
 
     /// Whether a sender may try: a newcomer if nobody waits, and who has waited once it was called.

@@ -7,6 +7,7 @@
 use std::any::Any;
 use std::ptr::NonNull;
 
+use super::freight::Freight;
 use super::record::{Envelope, INLINE_BYTES, Incoming, MessageTable, RecordKind};
 use crate::cell::{CellRef, Header};
 use crate::dispatch::{Host, Step};
@@ -250,7 +251,14 @@ pub(crate) static BELL: MessageTable = MessageTable {
     name: || "a letter",
 };
 
-unsafe fn ring(cell: &Header, host: &Host, _: Incoming) -> Step {
+unsafe fn ring(
+    cell: &Header,
+    host: &Host,
+    _: *mut u64,
+    _: u64,
+    _: Option<NonNull<ReplySlot>>,
+    _: Option<Freight>,
+) -> Step {
     let Some(letter) = cell.next_letter() else {
         return Step::Done;
     };

@@ -171,9 +171,8 @@ impl MailboxKind {
     pub(crate) fn bound(&self) -> Option<Bound> {
         match self {
             MailboxKind::Unbounded | MailboxKind::Segmented | MailboxKind::Custom(_) => None,
-            MailboxKind::Bounded(capacity) | MailboxKind::BoundedCustom(capacity, _) => {
-                Some(Bound::new(*capacity as u64, true))
-            }
+            MailboxKind::Bounded(capacity) => Some(Bound::new(*capacity as u64, true)),
+            MailboxKind::BoundedCustom(capacity, _) => Some(Bound::new(*capacity as u64, true).beside_others()),
             MailboxKind::BoundedRefusing(capacity) | MailboxKind::BoundedRefusingCustom(capacity, _) => {
                 Some(Bound::new(*capacity as u64, false))
             }

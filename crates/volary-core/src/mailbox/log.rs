@@ -19,49 +19,47 @@
 //! met the end appends the next block while the `INSTALLING` flag keeps the others waiting for a
 //! handful of instructions.
 //!
-//! Where many records wait the next block is a large one, and `LARGE` says so in the word.
+//! Where many records wait the next block is a large one. Offsets count towards the same limit in regions of every length
+//! (see [`block`](super::block)), so that one look at the word that a writer would store says that nothing stands in its way.
 //!
 //! An idle actor owns no block: its first records live in the inline region, and when the reader
 //! has drained everything it returns there and gives its block back ([`Log::settle`]).
 //!
+//! Writers are in `writing`, the reader is in `reading`.
+//!
 //! The sequence number counts records, so depth and bounds need no counter of their own, and it
 //! makes every value of the word unique, so the compare-and-swap cannot be fooled.
 
+mod reading;
+mod writing;
+
 use std::ptr;
 
-use super::block::{AnyRegion, BLOCK_WORDS, First, Fresh, INLINE_WORDS, LARGE_BLOCKS, LARGE_WORDS, PAD, Word};
-use super::bound::Bound;
-use super::marks::{GUARDED, LASTING, METERED, Marks, SEEN};
+pub(crate) use reading::Peek;
+pub(crate) use writing::Room;
+
+use super::block::{Foot, Fresh, INLINE_WORDS, LIMIT, Word, start_of};
+use super::marks::{GUARDED, METERED, Marks, SEEN};
 use super::pool;
 use crate::events::DeadReason;
-use crate::sync::Spin;
 use crate::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
-
-/// How long a writer that lost a race stands back.
-#[cfg(not(any(volary_loom, volary_shuttle)))]
-const BACK_OFF: u32 = 48;
-#[cfg(any(volary_loom, volary_shuttle))]
-const BACK_OFF: u32 = 0;
 
 const OFFSET: u64 = 0xffff;
 const INSTALLING: u64 = 1 << 16;
 const CLOSED: u64 = 1 << 17;
 const INLINE: u64 = 1 << 18;
-const LARGE: u64 = 1 << 22;
 const ONE: u64 = 1 << 24;
 const SEQUENCE_SHIFT: u32 = 24;
 const SEQUENCE_MASK: u64 = (1 << 40) - 1;
+
+/// Where the inline region begins.
+const START: usize = start_of(INLINE_WORDS);
+const _: () = assert!(2 * LIMIT as u64 <= OFFSET + 1 && 2 * LIMIT <= u16::MAX as usize);
 
 /// The mailbox has a rule of its own, as `GUARDED` says to writers.
 const RULED: u8 = 1;
 /// Somebody wants to know when the reader was active last.
 const WATCHED: u8 = 1 << 1;
-
-/// Where so many wait the next block is a large one, if the budget has room for it.
-#[cfg(not(volary_loom))]
-const DEEP: u64 = 1_024;
-#[cfg(volary_loom)]
-const DEEP: u64 = 2;
 
 /// Why a record was not taken. As wide as a pointer, so that it comes back in the register where the room would.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,60 +89,9 @@ impl Refusal {
     }
 }
 
-/// Room for one record, to be filled and then published.
-#[must_use]
-pub(crate) struct Room {
-    first: *const Word,
-}
-
-impl Room {
-    /// Where the record begins. The first word is not to be written: `publish` does that.
-    #[inline]
-    pub(crate) fn as_ptr(&self) -> *mut u64 {
-        self.first.cast_mut().cast()
-    }
-
-    /// Makes the record visible to the reader.
-    ///
-    /// # Safety
-    /// All other words of the record have been written.
-    #[inline]
-    pub(crate) unsafe fn publish(self, first: First) {
-        debug_assert!(first.addr() > PAD);
-        // SAFETY: `first` points into a region that stays alive until this record was published and
-        // then read, because the reader never passes an unpublished record.
-        unsafe { (*self.first).publish(first) }
-    }
-
-    #[cfg(volary_loom)]
-    fn write_second(&self, value: u64) {
-        // SAFETY: as in `publish`; records in the loom tests are two words long.
-        unsafe { (*self.first.add(1)).rest.with_mut(|p| *p = value) }
-    }
-}
-
 /// As many as a reader has looked up for.
 #[derive(Clone, Copy)]
 pub(crate) struct Notices(u32);
-
-/// How an attempt to reserve room ended.
-enum Attempt {
-    Reserved(Room),
-    /// Another writer came first.
-    Outrun,
-    /// There is no room here and now, or none is given any more.
-    Obstructed,
-}
-
-/// What the reader finds at the head.
-pub(crate) enum Peek {
-    /// A record; its first word and where it begins.
-    Record(First, *const Word),
-    /// Nothing has been reserved beyond the head.
-    Empty,
-    /// A writer has reserved room and not published yet.
-    Pending,
-}
 
 /// Told when the log grows beyond its inline region: the slow path, where depth and memory are
 /// watched.
@@ -161,12 +108,12 @@ pub(crate) trait Growth {
 pub(crate) struct Log {
     word: AtomicU64,
     /// The region that `word` speaks of; null is the inline one. Written under `INSTALLING` only.
-    tail: AtomicPtr<AnyRegion>,
-    inline_next: AtomicPtr<AnyRegion>,
+    tail: AtomicPtr<Foot>,
+    inline_next: AtomicPtr<Foot>,
     inline: [Word; INLINE_WORDS],
     /// The reader's region; null is the inline one. Reader only.
-    head: std::cell::Cell<*mut AnyRegion>,
-    /// How many records the reader has taken. Written by the reader, read by whoever asks for depth.
+    head: std::cell::Cell<*mut Foot>,
+    /// How many records the reader has taken; it may count farther than sequences do. Written by the reader, read by whoever asks for depth.
     taken: AtomicU64,
     /// The reader's place in its region. Reader only.
     offset: std::cell::Cell<u16>,
@@ -185,30 +132,9 @@ unsafe impl Sync for Log {}
 // SAFETY: the blocks are owned and everything in them is sent with the log.
 unsafe impl Send for Log {}
 
-/// Another writer was faster. It probably has more to write: letting it have the line for a moment
-/// costs both of them less than taking it from each other for every record.
-#[cold]
-fn back_off() {
-    for _ in 0..BACK_OFF {
-        std::hint::spin_loop();
-    }
-}
-
 #[inline]
 fn sequence(word: u64) -> u64 {
     word >> SEQUENCE_SHIFT
-}
-
-/// How long the region is that the word speaks of.
-#[inline(always)]
-fn capacity_in(word: u64) -> usize {
-    if word & (INLINE | LARGE) == 0 {
-        BLOCK_WORDS
-    } else if word & INLINE != 0 {
-        INLINE_WORDS
-    } else {
-        LARGE_WORDS
-    }
 }
 
 /// How far `a` is ahead of `b`; sequences wrap.
@@ -220,184 +146,37 @@ pub(super) fn sequence_distance(a: u64, b: u64) -> i64 {
 impl Log {
     pub(crate) fn new(guarded: bool) -> Self {
         Log {
-            word: AtomicU64::new(INLINE | if guarded { GUARDED } else { 0 }),
+            word: AtomicU64::new(START as u64 | INLINE | if guarded { GUARDED } else { 0 }),
             tail: AtomicPtr::new(ptr::null_mut()),
             inline_next: AtomicPtr::new(ptr::null_mut()),
             inline: [(); INLINE_WORDS].map(|()| Word::new()),
             head: std::cell::Cell::new(ptr::null_mut()),
             taken: AtomicU64::new(0),
-            offset: std::cell::Cell::new(0),
+            offset: std::cell::Cell::new(START as u16),
             reader_marks: std::cell::Cell::new(if guarded { RULED } else { 0 }),
             notices: AtomicU32::new(0),
             layered: std::sync::atomic::AtomicBool::new(false),
         }
     }
 
-    /// Reserves room for a record of `words` words.
-    #[inline(always)]
-    pub(crate) fn reserve(&self, words: usize, bound: Option<&Bound>, growth: &impl Growth) -> Result<Room, Refusal> {
-        match self.try_reserve(words, bound) {
-            Attempt::Reserved(room) => Ok(room),
-            Attempt::Outrun => self.reserve_again(words, bound, growth),
-            Attempt::Obstructed => self.reserve_slow(words, bound, growth),
-        }
-    }
-
-    /// As long as other writers are faster.
-    #[cold]
-    #[inline(never)]
-    fn reserve_again(&self, words: usize, bound: Option<&Bound>, growth: &impl Growth) -> Result<Room, Refusal> {
-        loop {
-            back_off();
-            match self.try_reserve(words, bound) {
-                Attempt::Reserved(room) => return Ok(room),
-                Attempt::Outrun => {}
-                Attempt::Obstructed => return self.reserve_slow(words, bound, growth),
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn try_reserve(&self, words: usize, bound: Option<&Bound>) -> Attempt {
-        let word = self.word.load(Acquire);
-        if word & (CLOSED | INSTALLING) != 0 || bound.is_some_and(|bound| !bound.has_room(sequence(word))) {
-            return Attempt::Obstructed;
-        }
-        let offset = (word & OFFSET) as usize;
-        if offset + words > capacity_in(word) {
-            return Attempt::Obstructed;
-        }
-        let region = self.tail.load(Acquire);
-        let next = word.wrapping_add(ONE + words as u64);
-        match self.word.compare_exchange_weak(word, next, SeqCst, Acquire) {
-            Ok(_) => Attempt::Reserved(Room {
-                first: self.place(region, offset),
-            }),
-            Err(_) => Attempt::Outrun,
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn reserve_slow(&self, words: usize, bound: Option<&Bound>, growth: &impl Growth) -> Result<Room, Refusal> {
-        debug_assert!(words <= BLOCK_WORDS);
-        let mut spin = Spin::new();
-        let mut fresh: Option<Fresh> = None;
-        let mut granted = 0;
-        let outcome = loop {
-            let word = self.word.load(Acquire);
-            if word & INSTALLING != 0 {
-                spin.pause();
-                continue;
-            }
-            if word & CLOSED != 0 {
-                break Err(Refusal::Closed);
-            }
-            let depth = self.depth_at(word);
-            if let Some(bound) = bound {
-                if depth >= bound.capacity {
-                    break Err(Refusal::Full);
-                }
-                bound.learn(sequence(word).wrapping_sub(depth));
-            }
-            let offset = (word & OFFSET) as usize;
-            let capacity = capacity_in(word);
-            if offset + words <= capacity {
-                let region = self.tail.load(Acquire);
-                if self
-                    .word
-                    .compare_exchange(word, word.wrapping_add(ONE + words as u64), SeqCst, Acquire)
-                    .is_ok()
-                {
-                    break Ok(Room {
-                        first: self.place(region, offset),
-                    });
-                }
-                continue;
-            }
-            if granted == 0 {
-                granted = if depth >= DEEP && growth.may_grow(depth, LARGE_BLOCKS) {
-                    LARGE_BLOCKS
-                } else if growth.may_grow(depth, 1) {
-                    1
-                } else if self.word.load(Acquire) != word {
-                    continue; // perhaps somebody else had the last one, for this log
-                } else {
-                    break Err(Refusal::Denied);
-                };
-            }
-            let block = fresh.take().unwrap_or_else(|| pool::take(granted == LARGE_BLOCKS));
-            if self
-                .word
-                .compare_exchange(word, word | INSTALLING, SeqCst, Acquire)
-                .is_err()
-            {
-                fresh = Some(block);
-                continue;
-            }
-            granted = 0;
-            break Ok(self.install(word, offset, capacity, block, words));
-        };
-        if let Some(block) = fresh {
-            pool::give(block);
-        }
-        if granted > 0 {
-            growth.shrunk(granted);
-        }
-        outcome
-    }
-
-    /// Appends `block` and reserves its beginning. The caller has set `INSTALLING`.
-    fn install(&self, word: u64, offset: usize, capacity: usize, block: Fresh, words: usize) -> Room {
-        let large = if block.is_large() { LARGE } else { 0 };
-        let block = block.into_raw();
-        let old = self.tail.load(Relaxed);
-        self.tail.store(block, Release);
-        // The link is the last thing that is touched in the old region when it is full to the brim,
-        // and the pad is when it is not: after it the reader may leave the region and recycle it.
-        self.next(old).store(block, Release);
-        if offset < capacity {
-            // SAFETY: the reader cannot pass the unwritten word at `offset`, so the region is alive.
-            unsafe { (*self.place(old, offset)).publish(ptr::without_provenance_mut(PAD)) }
-        }
-        let room = Room {
-            first: self.place(block, 0),
-        };
-        let flags = word & (CLOSED | LASTING);
-        let next = (word & !(ONE - 1)).wrapping_add(ONE) | flags | large | words as u64;
-        // A swap, not a store: it must not pass the load of the actor's state that follows.
-        self.word.swap(next, SeqCst);
-        room
-    }
-
+    /// The word at that place of a region; the one at the limit is never dereferenced.
     #[inline]
-    fn place(&self, region: *mut AnyRegion, offset: usize) -> *const Word {
-        if region.is_null() {
-            // In bounds: callers check against the capacity. One past the end is never dereferenced.
-            self.inline.as_ptr().wrapping_add(offset)
+    fn place(&self, region: *mut Foot, offset: usize) -> *const Word {
+        let end = if region.is_null() {
+            self.inline.as_ptr().wrapping_add(INLINE_WORDS)
         } else {
-            // SAFETY: `region` is the tail under a successful reservation, or the head; both alive.
-            unsafe { (&raw const (*region).words).cast::<Word>().wrapping_add(offset) }
-        }
+            region.cast_const().cast::<Word>()
+        };
+        // In bounds: the words stand before the end, and callers go no farther.
+        end.wrapping_add(offset).wrapping_sub(LIMIT)
     }
 
-    fn next(&self, region: *mut AnyRegion) -> &AtomicPtr<AnyRegion> {
+    fn next(&self, region: *mut Foot) -> &AtomicPtr<Foot> {
         if region.is_null() {
             &self.inline_next
         } else {
-            // SAFETY: as in `place`.
+            // SAFETY: the tail under a successful reservation, or the head; both alive.
             unsafe { &(*region).next }
-        }
-    }
-
-    /// How long the reader's region is.
-    #[inline]
-    fn capacity_of(region: *mut AnyRegion) -> usize {
-        if region.is_null() {
-            INLINE_WORDS
-        } else {
-            // SAFETY: the head, which is alive; nobody writes the capacity.
-            unsafe { (*region).capacity }
         }
     }
 
@@ -503,121 +282,6 @@ impl Log {
     pub(crate) fn is_closed(&self) -> bool {
         self.word.load(Acquire) & CLOSED != 0
     }
-
-    /// Refuses every record from now on. What was reserved before stays to be read.
-    pub(crate) fn close(&self) {
-        let mut spin = Spin::new();
-        loop {
-            let word = self.word.load(Acquire);
-            if word & INSTALLING != 0 {
-                spin.pause();
-                continue;
-            }
-            if word & CLOSED != 0 || self.word.compare_exchange(word, word | CLOSED, SeqCst, Acquire).is_ok() {
-                return;
-            }
-        }
-    }
-
-    /// The record at the head.
-    ///
-    /// # Safety
-    /// The caller is the one reader.
-    #[inline]
-    pub(crate) unsafe fn peek(&self, growth: &impl Growth) -> Peek {
-        loop {
-            let region = self.head.get();
-            let offset = self.offset.get() as usize;
-            if offset < Self::capacity_of(region) {
-                let place = self.place(region, offset);
-                // SAFETY: in bounds of the reader's own region.
-                let first = unsafe { (*place).load() };
-                if first.addr() > PAD {
-                    return Peek::Record(first, place);
-                }
-                if first.is_null() {
-                    return if self.has_mail() { Peek::Pending } else { Peek::Empty };
-                }
-            }
-            let next = self.next(region).load(Acquire);
-            if next.is_null() {
-                return if self.has_mail() { Peek::Pending } else { Peek::Empty };
-            }
-            self.release(region, growth);
-            self.head.set(next);
-            self.offset.set(0);
-        }
-    }
-
-    /// Whether another record stands behind the one that was taken, for all that can be seen from there.
-    ///
-    /// # Safety
-    /// The caller is the one reader.
-    #[inline]
-    pub(crate) unsafe fn is_followed(&self) -> bool {
-        let region = self.head.get();
-        let offset = self.offset.get() as usize;
-        // SAFETY: in bounds of the reader's own region.
-        offset < Self::capacity_of(region) && unsafe { (*self.place(region, offset)).load() }.addr() > PAD
-    }
-
-    /// Takes the record that `peek` showed; its memory stays readable until the next `peek`.
-    ///
-    /// # Safety
-    /// The caller is the one reader and `words` is the length of the record at the head.
-    #[inline]
-    pub(crate) unsafe fn advance(&self, words: usize) {
-        self.offset.set(self.offset.get() + words as u16);
-        let taken = self.taken.load(Relaxed).wrapping_add(1) & SEQUENCE_MASK;
-        self.taken.store(taken, Release);
-    }
-
-    /// When everything has been read: returns to the inline region and gives the block back.
-    /// Does nothing if that is not worth it or a message has come.
-    ///
-    /// # Safety
-    /// The caller is the one reader.
-    #[inline]
-    pub(crate) unsafe fn settle(&self, growth: &impl Growth) {
-        let word = self.word.load(Acquire);
-        let offset = (word & OFFSET) as usize;
-        if word & INLINE != 0 && offset <= INLINE_WORDS / 2 {
-            return;
-        }
-        if word & INSTALLING != 0 || self.depth_at(word) != 0 {
-            return;
-        }
-        if self
-            .word
-            .compare_exchange(word, word | INSTALLING, SeqCst, Relaxed)
-            .is_err()
-        {
-            return;
-        }
-        // Nobody else touches any region now: all reserved records were read, and no writer can
-        // reserve before the word is stored below.
-        let region = self.head.get();
-        self.release(region, growth);
-        for word in &self.inline {
-            word.clear();
-        }
-        self.inline_next.store(ptr::null_mut(), Relaxed);
-        self.head.set(ptr::null_mut());
-        self.offset.set(0);
-        self.tail.store(ptr::null_mut(), Release);
-        self.word.store(word & !(OFFSET | LARGE) | INLINE, Release);
-    }
-
-    fn release(&self, region: *mut AnyRegion, growth: &impl Growth) {
-        if region.is_null() {
-            return;
-        }
-        // SAFETY: made by `into_raw` in `install`; the reader has left it, so it is ours.
-        let region = unsafe { Fresh::from_raw(region) };
-        let blocks = region.blocks();
-        pool::give(region);
-        growth.shrunk(blocks);
-    }
 }
 
 impl Drop for Log {
@@ -628,7 +292,7 @@ impl Drop for Log {
             let next = self.next(region).load(Relaxed);
             if !region.is_null() {
                 // SAFETY: as in `release`; `&mut self` says that nobody else is left.
-                pool::give(unsafe { Fresh::from_raw(region) });
+                pool::give(unsafe { Fresh::from_foot(region) });
             }
             if next.is_null() {
                 return;

@@ -1,5 +1,6 @@
 //! The log under loom (every interleaving of small cases), under Miri, and against a plain queue.
 
+use super::super::block::First;
 use super::*;
 
 /// Records of the tests begin with a number in place of a pointer.
@@ -197,7 +198,9 @@ mod loom_model {
 
 #[cfg(not(volary_loom))]
 mod plain {
+    use super::writing::DEEP;
     use super::*;
+    use crate::mailbox::block::{BLOCK_WORDS, LARGE_BLOCKS, LARGE_WORDS};
     use std::collections::VecDeque;
     use std::sync::Arc;
 

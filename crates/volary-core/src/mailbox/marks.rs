@@ -7,7 +7,7 @@ pub(super) const SEEN: u64 = 1 << 20;
 /// One in so many of what is written is measured. Senders ask for this only when they look up.
 pub(super) const METERED: u64 = 1 << 21;
 /// Where somebody other than who writes looks at what is written, or has to be asked.
-const MARKS: u64 = GUARDED | SEEN;
+pub(super) const MARKS: u64 = GUARDED | SEEN;
 /// All of them.
 pub(super) const LASTING: u64 = GUARDED | SEEN | METERED;
 

@@ -18,17 +18,19 @@ mod priority;
 mod reason;
 mod record;
 
-pub(crate) use block::{BLOCK_BYTES, LARGE_RECORDS};
+pub(crate) use block::{BLOCK_BYTES, First, LARGE_RECORDS, Word};
 pub(crate) use bound::Bound;
 pub(crate) use custom::BELL;
 pub use custom::{Letter, Mailbox};
 pub use fair::Fair;
 pub(crate) use freight::{Freight, Goods};
 pub use kind::MailboxKind;
-pub(crate) use log::{Growth, Log, Notices, Peek, Refusal};
+pub(crate) use log::{Growth, Log, Notices, Peek, Refusal, Room};
 pub use priority::{Priority, StablePriority};
 pub(crate) use reason::Reason;
-pub(crate) use record::{Along, Envelope, Incoming, Origin, RecordKind, payload_words, write_payload};
+pub(crate) use record::{
+    Along, Envelope, HEAD_WORDS, Incoming, Origin, RecordKind, RunFn, payload_words, take_payload, write_payload,
+};
 pub use record::{INLINE_BYTES, MessageTable};
 
 #[cfg(all(test, not(any(volary_loom, volary_shuttle))))]

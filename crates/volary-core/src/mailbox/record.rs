@@ -33,7 +33,7 @@ use crate::reference::ReplySlot;
 pub const INLINE_BYTES: usize = 128;
 
 const WORD: usize = size_of::<u64>();
-const HEAD_WORDS: usize = 2;
+pub(crate) const HEAD_WORDS: usize = 2;
 const DEADLINE: usize = 0b001;
 const REPLY: usize = 0b010;
 const CARRIED: usize = 0b100;
@@ -41,12 +41,16 @@ const FLAGS: usize = 0b111;
 
 const _: () = assert!(HEAD_WORDS + 3 + INLINE_BYTES / WORD <= BLOCK_WORDS || cfg!(volary_loom));
 
+/// Handles a message: of a record that was taken, where the payload lies, who sent it, where the reply goes and what it
+/// carried. One by one, in registers; together they would be written to memory for each message and read from there.
+pub(crate) type RunFn = unsafe fn(&Header, &Host, *mut u64, u64, Option<NonNull<ReplySlot>>, Option<Freight>) -> Step;
+
 /// What the runtime must know of a message of one type to one type of actor: its function table.
 ///
 /// There is one per pair, in static memory; a record carries a pointer to it.
 #[repr(C, align(8))]
 pub struct MessageTable {
-    pub(crate) run: unsafe fn(&Header, &Host, Incoming) -> Step,
+    pub(crate) run: RunFn,
     pub(crate) discard: unsafe fn(&Header, Incoming, DeadReason),
     /// The message where it lies; `None` if it will not be handled, or is nothing that can be shown.
     pub(crate) view: for<'a> unsafe fn(&Header, &'a Incoming) -> Option<&'a dyn std::any::Any>,
@@ -223,6 +227,22 @@ pub(crate) unsafe fn write_payload<M>(place: *mut u64, message: M) {
     }
 }
 
+/// Moves a message out of where it lies.
+///
+/// # Safety
+/// `write_payload` put an `M` there that was not taken yet.
+#[inline]
+pub(crate) unsafe fn take_payload<M>(place: *mut u64) -> M {
+    // SAFETY: the counterpart of `write_payload`.
+    unsafe {
+        if is_inline::<M>() {
+            place.cast::<M>().read()
+        } else {
+            *place.cast::<Box<M>>().read()
+        }
+    }
+}
+
 /// A record that the reader has taken: the envelope, and where the payload still lies.
 pub(crate) struct Incoming {
     pub(crate) table: &'static MessageTable,
@@ -280,6 +300,23 @@ impl Incoming {
         )
     }
 
+    /// Whether a record has nothing but a sender and a payload.
+    #[inline]
+    pub(crate) fn is_bare(first: First) -> bool {
+        first.addr() & FLAGS == 0
+    }
+
+    /// Table, sender and payload of such a record.
+    ///
+    /// # Safety
+    /// As for `read`, and it is bare.
+    #[inline]
+    pub(crate) unsafe fn read_bare(first: First, place: *const Word) -> (&'static MessageTable, u64, *mut u64) {
+        let place = place.cast_mut().cast::<u64>();
+        // SAFETY: as in `read`; in bounds, the payload follows.
+        unsafe { (&*first.cast(), place.add(1).read(), place.add(HEAD_WORDS)) }
+    }
+
     /// An incoming message whose payload lies somewhere else than in the log.
     pub(crate) fn from_parts(table: &'static MessageTable, envelope: Envelope, payload: *mut u64) -> Self {
         Incoming {
@@ -287,6 +324,19 @@ impl Incoming {
             envelope,
             payload,
         }
+    }
+
+    /// Handles the message as `run` does.
+    ///
+    /// # Safety
+    /// The caller owns the actor, `run` is for the message in this record, and the record is handled once.
+    #[inline(always)]
+    pub(crate) unsafe fn handle(self, run: RunFn, cell: &Header, host: &Host) -> Step {
+        let Envelope {
+            sender, reply, carried, ..
+        } = self.envelope;
+        // SAFETY: the caller's promise.
+        unsafe { run(cell, host, self.payload, sender, reply, carried) }
     }
 
     /// Ends a message that will not be handled.
@@ -320,13 +370,7 @@ impl Incoming {
     /// The record carries an `M` that was not taken yet.
     #[inline]
     pub(crate) unsafe fn take<M>(&self) -> M {
-        // SAFETY: the counterpart of `write_payload`.
-        unsafe {
-            if is_inline::<M>() {
-                self.payload.cast::<M>().read()
-            } else {
-                *self.payload.cast::<Box<M>>().read()
-            }
-        }
+        // SAFETY: the caller's promise.
+        unsafe { take_payload(self.payload) }
     }
 }

@@ -5,7 +5,52 @@ use super::foreign::post_out;
 use crate::actor::Message;
 use crate::cell::{Header, MailboxRule};
 use crate::dispatch::{Host, contain};
-use crate::mailbox::{Along, BELL, Bound, Envelope, Growth, Letter, Mailbox, MessageTable, Origin, Reason, Refusal};
+use crate::mailbox::{
+    Along, BELL, Bound, Envelope, Growth, Letter, Mailbox, MessageTable, Origin, Reason, Refusal, Room,
+};
+
+/// Queues a message from here if nothing is due but that, and nothing stands in its way: nearly always. Otherwise nothing
+/// has happened. It calls nobody, so that whoever tells saves no registers for what is seldom.
+#[inline(always)]
+pub(super) fn post_at_once<M: Message>(cell: &Header, table: &'static MessageTable, message: M) -> Result<(), M> {
+    match room_at_once::<M>(|words| cell.log.reserve_at_once(words)) {
+        Some((envelope, room)) => {
+            fill(room, &envelope, table, message);
+            Ok(())
+        }
+        None => Err(message),
+    }
+}
+
+/// The same for a mailbox whose bound is its only rule.
+#[inline(always)]
+pub(super) fn post_within<M: Message>(
+    cell: &Header,
+    bound: &Bound,
+    table: &'static MessageTable,
+    message: impl FnOnce() -> M,
+) -> bool {
+    let found = room_at_once::<M>(|words| cell.log.reserve_within(words, bound));
+    if let Some((envelope, room)) = found {
+        fill(room, &envelope, table, message());
+        return true;
+    }
+    false
+}
+
+#[inline(always)]
+fn room_at_once<M>(reserve: impl FnOnce(usize) -> Option<Room>) -> Option<(Envelope, Room)> {
+    let find = |host: &Host| {
+        if !host.attention.has_leave() {
+            return None;
+        }
+        let envelope = Envelope::of(host.known_origin()?, (None, None));
+        let room = reserve(envelope.record_words::<M>())?;
+        host.attention.use_leave();
+        Some((envelope, room))
+    };
+    Host::with(find).flatten()
+}
 
 /// Queues a message. The caller then sees to it that the actor runs.
 #[inline(always)]
@@ -15,35 +60,34 @@ pub(crate) fn post<M: Message>(
     envelope: Envelope,
     message: M,
 ) -> Result<(), (Refusal, M)> {
-    if !cell.log.marks().are_none() || envelope.carried.is_some() {
-        let (origin, along) = envelope.apart();
-        return post_guarded(cell, table, origin, along, message);
+    if envelope.carried.is_none() {
+        // Said once more, so that no instruction is spent on it.
+        let envelope = Envelope {
+            carried: None,
+            ..envelope
+        };
+        if let Some(room) = cell.log.reserve_at_once(envelope.record_words::<M>()) {
+            fill(room, &envelope, table, message);
+            return Ok(());
+        }
     }
-    // Said once more, so that no instruction is spent on it.
-    let envelope = Envelope {
-        carried: None,
-        ..envelope
-    };
-    write(cell, table, envelope, message, None, cell)
+    let (origin, along) = envelope.apart();
+    post_otherwise(cell, table, origin, along, message)
 }
 
-/// The same for a mailbox whose bound, which the caller has found already, is its only rule.
-#[inline(always)]
-pub(crate) fn post_within<M: Message>(
+/// Queues a message that something stands in the way of. Apart, so that the way of most messages stays short.
+#[inline(never)]
+fn post_otherwise<M: Message>(
     cell: &Header,
-    bound: &Bound,
     table: &'static MessageTable,
-    envelope: Envelope,
+    origin: Origin,
+    along: Along,
     message: M,
 ) -> Result<(), (Refusal, M)> {
-    if cell.log.marks().is_seen() || envelope.carried.is_some() {
-        return post(cell, table, envelope, message);
+    if !cell.log.marks().are_none() || along.1.is_some() {
+        return post_guarded(cell, table, origin, along, message);
     }
-    let envelope = Envelope {
-        carried: None,
-        ..envelope
-    };
-    write(cell, table, envelope, message, Some(bound), cell)
+    write(cell, table, Envelope::of(origin, along), message, None, cell)
 }
 
 /// Queues a message and sees to it that the actor runs. Refused, it comes back and is not counted.
@@ -112,15 +156,20 @@ fn write<M>(
 ) -> Result<(), (Refusal, M)> {
     match cell.log.reserve(envelope.record_words::<M>(), bound, growth) {
         Ok(room) => {
-            // SAFETY: the room has the length of this record, and all of it is written before it is
-            // published.
-            unsafe {
-                let first = envelope.write(room.as_ptr(), table, message);
-                room.publish(first);
-            }
+            fill(room, &envelope, table, message);
             Ok(())
         }
         Err(refusal) => Err((refusal, message)),
+    }
+}
+
+/// Writes a record where room was reserved for it.
+#[inline(always)]
+fn fill<M>(room: Room, envelope: &Envelope, table: &'static MessageTable, message: M) {
+    // SAFETY: the room was reserved for the length of this record, and all of it is written before it is published.
+    unsafe {
+        let first = envelope.write(room.as_ptr(), table, message);
+        room.publish(first);
     }
 }
 
@@ -133,9 +182,8 @@ fn refused<M>(mut envelope: Envelope, written: Result<(), (Refusal, M)>) -> Resu
     written
 }
 
-/// Queues a message that carries something, or that somebody looks at, or into a mailbox with a rule of its own. Apart, so
-/// that the way of most messages stays short.
-#[inline(never)]
+/// Queues a message that carries something, or that somebody looks at, or into a mailbox with a rule of its own.
+#[inline(always)]
 fn post_guarded<M: Message>(
     cell: &Header,
     table: &'static MessageTable,

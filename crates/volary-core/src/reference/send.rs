@@ -10,7 +10,7 @@ use super::errors::{SendError, TellError};
 use super::foreign::Room;
 use super::post::{envelope_from_here, post, post_within};
 use crate::actor::Message;
-use crate::cell::{CellRef, MailboxRule};
+use crate::cell::CellRef;
 use crate::dispatch::contain;
 use crate::mailbox::{Bound, MessageTable, Refusal};
 use crate::time::{Moment, TimerId};
@@ -76,24 +76,33 @@ impl<'a, M: Message> SendFuture<'a, M> {
         self
     }
 
-    /// Inlined where nothing stands in the way; `attempt_again` is for whoever had to wait.
+    /// Sends if there is room and nobody waits, as nearly always; false if nothing has happened. It calls nobody, as
+    /// [`post_at_once`](super::post::post_at_once).
     #[inline(always)]
-    fn attempt(&mut self, bound: Option<&Bound>) -> Option<Result<(), (Refusal, M)>> {
+    fn goes_at_once(&mut self) -> bool {
+        let Some(bound) = self.target.lone_bound() else {
+            return false;
+        };
+        if self.message.is_none() || self.patience.is_some() || !bound.may_try(None) {
+            return false;
+        }
+        let message = &mut self.message;
+        let take = || match message.take() {
+            Some(message) => message,
+            None => unreachable!("looked at just before"),
+        };
+        post_within(self.target, bound, self.table, take)
+    }
+
+    #[inline(never)]
+    fn attempt(&mut self) -> Option<Result<(), (Refusal, M)>> {
         let message = self.message.take()?;
         let envelope = envelope_from_here(self.target);
-        let sent = match bound {
-            Some(bound) => post_within(self.target, bound, self.table, envelope, message),
-            None => post(self.target, self.table, envelope, message),
-        };
+        let sent = post(self.target, self.table, envelope, message);
         if sent.is_ok() && self.target.state.mail() {
             self.target.schedule();
         }
         Some(sent)
-    }
-
-    #[inline(never)]
-    fn attempt_again(&mut self) -> Option<Result<(), (Refusal, M)>> {
-        self.attempt(None)
     }
 
     /// The bound to wait at, if this mailbox lets senders wait.
@@ -108,23 +117,26 @@ impl<M: Message> Unpin for SendFuture<'_, M> {}
 impl<M: Message> Future for SendFuture<'_, M> {
     type Output = Result<(), SendError<M>>;
 
-    /// Nearly always there is room and nobody waits.
     #[inline]
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        // Looked up once: nearly always its bound is the only rule a mailbox has.
-        let bound = match self.target.mailbox_rule() {
-            Some(MailboxRule { foreign: Some(_), .. }) => return self.poll_abroad(task),
-            Some(MailboxRule {
-                bound, custom: None, ..
-            }) => bound.as_ref().filter(|bound| bound.waits),
-            Some(_) | None => None,
-        };
-        let may_try = match bound {
-            Some(bound) => bound.may_try(None),
-            None => self.waits().is_none_or(|bound| bound.may_try(None)),
-        };
-        if self.patience.is_none() && may_try {
-            match self.attempt(bound) {
+        if self.goes_at_once() {
+            if self.target.state.mail() {
+                self.target.schedule();
+            }
+            return Poll::Ready(Ok(()));
+        }
+        self.poll_otherwise(task)
+    }
+}
+
+impl<M: Message> SendFuture<'_, M> {
+    #[inline(never)]
+    fn poll_otherwise(&mut self, task: &mut Context<'_>) -> Poll<Result<(), SendError<M>>> {
+        if self.target.foreign().is_some() {
+            return self.poll_abroad(task);
+        }
+        if self.patience.is_none() && self.waits().is_none_or(|bound| bound.may_try(None)) {
+            match self.attempt() {
                 Some(Ok(())) => return Poll::Ready(Ok(())),
                 Some(Err((Refusal::Full, message))) => self.message = Some(message),
                 Some(Err((refusal, message))) => return Poll::Ready(Err(self.refused(refusal, message))),
@@ -133,9 +145,7 @@ impl<M: Message> Future for SendFuture<'_, M> {
         }
         self.poll_slowly(task)
     }
-}
 
-impl<M: Message> SendFuture<'_, M> {
     #[cold]
     fn refused(&mut self, refusal: Refusal, message: M) -> SendError<M> {
         self.target.system().count_refused();
@@ -149,7 +159,7 @@ impl<M: Message> SendFuture<'_, M> {
             let waits = self.waits();
             let ticket = self.ticket();
             if waits.is_none_or(|bound| bound.may_try(ticket)) || self.target.log.is_closed() {
-                let Some(attempted) = self.attempt_again() else {
+                let Some(attempted) = self.attempt() else {
                     panic!("a send was polled after it had ended")
                 };
                 match (attempted, waits) {
@@ -184,7 +194,7 @@ impl<M: Message> SendFuture<'_, M> {
                 line = foreign.and_then(|foreign| contain(|| foreign.outlet.room()).ok().flatten());
             }
             if line.as_ref().is_none_or(|line| line.may_try(ticket)) || self.target.log.is_closed() {
-                let Some(attempted) = self.attempt_again() else {
+                let Some(attempted) = self.attempt() else {
                     panic!("a send was polled after it had ended")
                 };
                 match (attempted, &line) {

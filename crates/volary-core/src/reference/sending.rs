@@ -9,7 +9,7 @@ use super::actor_ref::ActorRef;
 use super::ask::Ask;
 use super::batch::AskAll;
 use super::errors::{TellAllError, TellError};
-use super::post::{envelope_from_here, post};
+use super::post::{envelope_from_here, post, post_at_once};
 use super::reply_to::ReplyTo;
 use super::send::SendFuture;
 use super::target::{Accepts, Target};
@@ -165,6 +165,19 @@ impl<T: Target> ActorRef<T> {
 
 #[inline]
 pub(super) fn tell<M: Message>(cell: &CellRef, table: &'static MessageTable, message: M) -> Result<(), TellError<M>> {
+    match post_at_once(cell, table, message) {
+        Ok(()) => {
+            if cell.state.mail() {
+                cell.schedule();
+            }
+            Ok(())
+        }
+        Err(message) => tell_otherwise(cell, table, message),
+    }
+}
+
+#[inline(never)]
+fn tell_otherwise<M: Message>(cell: &CellRef, table: &'static MessageTable, message: M) -> Result<(), TellError<M>> {
     let sent = post(cell, table, envelope_from_here(cell), message);
     finish_tell(cell, sent)
 }
