@@ -41,7 +41,7 @@ pub use actor::{
     FsmState, Handler, Input, IntoFailure, MailboxDescription, Message, OrFault, Origin, Passage, PendingRequest, Pipe,
     PipeError, Product, Props, PropsDescription, ReceiveTimeout, Reentrancy, Rejection, Request, RequestError, Respond,
     StashFull, Stashed, StateChange, StateTimeout, SyncHandler, Tap, Task, UndescribableProps, Unhandled,
-    async_function, function, unhandled,
+    async_function, function, once, unhandled,
 };
 pub use baggage::{
     Baggage, HeaderError, Headers, MAX_HEADER_BYTES, MAX_HEADERS, TraceContext, TraceParseError, WithBaggage,
@@ -106,6 +106,20 @@ pub mod __private {
     pub use crate::reference::{Accepts, Covers, Found, FoundTables, Target};
 
     use crate::actor::{Failure, IntoFailure, Rejection};
+
+    /// A type as the macro reads it, which sees names and not what they stand for.
+    pub struct Spelled<T: ?Sized>(std::marker::PhantomData<T>);
+
+    /// Nearly every type is none; what stands for a result has the constant of its own, which goes first.
+    pub trait NoOutcome {
+        const IS_OUTCOME: bool = false;
+    }
+
+    impl<T: ?Sized> NoOutcome for Spelled<T> {}
+
+    impl<T, E: IntoFailure> Spelled<Result<T, E>> {
+        pub const IS_OUTCOME: bool = true;
+    }
 
     /// What a method under `#[actor]` returns, seen as an answer.
     pub trait Outcome {

@@ -100,7 +100,8 @@ use proc_macro::TokenStream;
 /// | `Result<T, R>`, where `R` derives [`Rejection`](macro@Rejection) | `T` | `R` |
 /// | `Result<T, Failure<R>>` | `T` | `R`, or a crash |
 ///
-/// Any type whose last segment is `Result` counts as one, aliases included.
+/// Any type whose last segment is `Result` counts as one, aliases included. One that stands for such a result under another name is refused
+/// where the block has no type parameters.
 ///
 /// # What the runtime adds
 ///

@@ -286,7 +286,7 @@ pub mod prelude {
     pub use crate::{
         Actor, ActorRef, ActorSystem, AskError, Context, Directive, Dispatcher, Failure, Fault, Handler, MailboxKind,
         Message, OrFault, Props, Recipient, Rejection, ReplyTo, Respond, SyncHandler, TellError, Terminated, actor,
-        protocol,
+        once, protocol,
     };
 }
 

@@ -57,8 +57,15 @@ impl Fault {
         Fault(Arc::new(Cause::Message(text.into())))
     }
 
-    pub(crate) fn boxed(error: Box<dyn Error + Send + Sync>) -> Self {
-        Fault(Arc::new(Cause::Error(error)))
+    /// A fault from an error in a box, or from what can be put into one: `anyhow::Error`, a text.
+    ///
+    /// ```
+    /// use volary_core::Fault;
+    /// let error: Box<dyn std::error::Error + Send + Sync> = Box::new(std::fmt::Error);
+    /// assert!(Fault::boxed(error).is::<std::fmt::Error>());
+    /// ```
+    pub fn boxed(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Fault(Arc::new(Cause::Error(error.into())))
     }
 
     pub(crate) fn from_panic(payload: &(dyn Any + Send)) -> Self {
@@ -195,11 +202,19 @@ impl<R> From<Fault> for Failure<R> {
 
 /// Says "let it crash" about a result: `ledger.append(entry).await.or_fault()?`.
 ///
+/// The error may be any that implements `std::error::Error`, or becomes a box of one: `Box<dyn Error + Send + Sync>`, `anyhow::Error`.
+///
 /// ```
 /// use volary_core::OrFault;
 /// let crash = "x".parse::<i32>().or_fault();
 /// assert!(crash.is_err());
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be made a fault",
+    label = "not a `Result` whose error can be put into a box of errors",
+    note = "the error must be `Send + Sync + 'static`, and implement `std::error::Error` or become a `Box<dyn Error + Send + Sync>`",
+    note = "of an error that is neither, tell what there is to know: `.map_err(|error| Fault::msg(error.to_string()))`"
+)]
 pub trait OrFault<T> {
     /// Turns the error into a [`Fault`], keeping it as the source.
     ///
@@ -213,10 +228,10 @@ pub trait OrFault<T> {
     fn or_fault(self) -> Result<T, Fault>;
 }
 
-impl<T, E: Error + Send + Sync + 'static> OrFault<T> for Result<T, E> {
+impl<T, E: Into<Box<dyn Error + Send + Sync>>> OrFault<T> for Result<T, E> {
     #[inline]
     fn or_fault(self) -> Result<T, Fault> {
-        self.map_err(Fault::new)
+        self.map_err(Fault::boxed)
     }
 }
 
@@ -281,6 +296,27 @@ mod tests {
         assert!(fault.is::<std::fmt::Error>());
         assert!(!fault.is::<std::io::Error>());
         assert!(fault.to_string().starts_with("outer: "));
+    }
+
+    /// What `anyhow` and its like are: no error, but something that becomes a box of one.
+    struct Report(std::fmt::Error);
+    impl From<Report> for Box<dyn Error + Send + Sync> {
+        fn from(report: Report) -> Self {
+            Box::new(report.0)
+        }
+    }
+
+    #[test]
+    fn whatever_becomes_a_box_of_an_error_can_be_a_fault() {
+        let boxed: Result<(), Box<dyn Error + Send + Sync>> = Err(Box::new(Outer(std::fmt::Error)));
+        assert!(boxed.or_fault().is_err_and(|fault| fault.is::<std::fmt::Error>()));
+        let report: Result<(), Report> = Err(Report(std::fmt::Error));
+        assert!(report.or_fault().is_err_and(|fault| fault.is::<std::fmt::Error>()));
+        let text: Result<(), &str> = Err("the disk is gone");
+        assert!(
+            text.or_fault()
+                .is_err_and(|fault| fault.to_string() == "the disk is gone")
+        );
     }
 
     #[test]

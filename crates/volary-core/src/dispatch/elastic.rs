@@ -214,6 +214,15 @@ impl Elastic {
         inner.closed && inner.threads == 0 && inner.handles.iter().all(std::thread::JoinHandle::is_finished)
     }
 
+    /// Whether nobody has it any more but a list of those that there are, and nothing of its threads is left.
+    pub(crate) fn is_left(self: &Arc<Self>) -> bool {
+        if Arc::strong_count(self) > 1 {
+            return false;
+        }
+        let inner = self.inner.lock();
+        inner.threads == 0 && inner.handles.iter().all(std::thread::JoinHandle::is_finished)
+    }
+
     /// Ready once all threads are gone.
     pub(crate) fn poll_closed(&self, task: &mut Context<'_>) -> Poll<()> {
         let mut inner = self.inner.lock();

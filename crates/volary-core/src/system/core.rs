@@ -443,9 +443,16 @@ impl SystemCore {
         let budget = self.settings.throughput() as u32;
         let thread = Elastic::new(self.env.clone(), "volary-pinned".to_owned(), 1, None, budget);
         let mut pinned = self.pinned.lock();
-        pinned.retain(|thread| !thread.is_gone());
+        // One whose actor was refused was never closed.
+        pinned.retain(|thread| !thread.is_gone() && !thread.is_left());
         pinned.push(thread.clone());
         Some(thread)
+    }
+
+    /// How many threads are listed for pinned actors.
+    #[cfg(test)]
+    pub(crate) fn pinned_threads(&self) -> usize {
+        self.pinned.lock().len()
     }
 
     /// The deadline of the request that this thread serves, stamping it if nobody has; 0 if none.

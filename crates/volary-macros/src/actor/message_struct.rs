@@ -152,7 +152,17 @@ impl<'a> MessageStruct<'a> {
             .method
             .answer
             .contract(&self.block.facade, site(self.method.answer_span));
+        let plain = self.block.generics.params.is_empty();
+        let check = plain
+            .then(|| {
+                self.method
+                    .answer
+                    .check(&self.block.facade, site(self.method.answer_span))
+            })
+            .flatten()
+            .map(|check| quote_spanned!(span=> #gate #check));
         quote_spanned! {span=>
+            #check
             #gate
             #[automatically_derived]
             impl #params #volary::Message for #message #clause {

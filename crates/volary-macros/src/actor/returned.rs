@@ -52,6 +52,25 @@ impl Answer {
         }
     }
 
+    /// Makes sure that a reply is none, which goes by another name than `Result`: its faults would be answers, and crash nobody. Not
+    /// for a block with parameters, since a constant cannot speak of them.
+    pub(super) fn check(&self, facade: &Facade, span: Span) -> Option<TokenStream> {
+        let Answer::Returned(Returned::Value(ty)) = self else {
+            return None;
+        };
+        let volary = facade.at(span);
+        Some(quote_spanned! {span=>
+            const _: () = {
+                #[allow(unused_imports)]
+                use #volary::__private::NoOutcome as _;
+                ::core::assert!(
+                    !#volary::__private::Spelled::<#ty>::IS_OUTCOME,
+                    "this is a `Result` by another name, and its faults would be answers: write `Result<_, _>`, or call the alias `Result`",
+                );
+            };
+        })
+    }
+
     /// `type Reply = …; type Rejection = …;`
     pub(super) fn contract(&self, facade: &Facade, span: Span) -> TokenStream {
         let never = quote_spanned!(span=> ::core::convert::Infallible);

@@ -202,4 +202,18 @@ mod tests {
         assert_eq!(core.directory().len(), known);
         system.stop().await.expect("a stop");
     }
+
+    /// Whoever wants an actor by its name, whether it is there or not, spawns and is refused again and again.
+    #[tokio::test]
+    async fn a_pinned_actor_that_is_refused_leaves_no_thread_behind() {
+        let system = ActorSystem::builder("refused").start().await.expect("a system");
+        let spawn = || system.spawn(|| Guardian).named("one").dispatcher(Dispatcher::Pinned);
+        let first = spawn().await.expect("the first");
+        for _ in 0..100 {
+            assert!(matches!(spawn().await, Err(SpawnError::Duplicate { .. })));
+        }
+        let listed = first.cell().system().pinned_threads();
+        assert!(listed <= 2, "{listed} listed for one actor"); // the last one is found by the next
+        system.stop().await.expect("a stop");
+    }
 }

@@ -10,6 +10,7 @@ use super::{Effective, Mistake, Source};
 /// Shown instead of a secret.
 pub(super) const HIDDEN: &str = "***";
 
+/// What has one of these anywhere in its key is hidden.
 const SECRET_WORDS: [&str; 8] = [
     "password",
     "passwd",
@@ -20,6 +21,25 @@ const SECRET_WORDS: [&str; 8] = [
     "credential",
     "pwd",
 ];
+
+/// The same of a whole word of a key: as a part they stand in words that have nothing to hide.
+const SECRET_WHOLE: [&str; 12] = [
+    "auth",
+    "authorization",
+    "bearer",
+    "jwt",
+    "cookie",
+    "cookies",
+    "private",
+    "dsn",
+    "salt",
+    "otp",
+    "pin",
+    "signature",
+];
+
+/// Values that begin so are what a header of HTTP says of who is asking.
+const SECRET_SCHEMES: [&str; 3] = ["bearer ", "basic ", "digest "];
 
 #[derive(Clone, Default)]
 pub(super) struct App {
@@ -111,16 +131,27 @@ pub(super) fn words(key: &str) -> String {
 fn shown(key: &str, value: &str) -> String {
     // Every part of the key counts, not just the last: `[app.credentials] user = …` and `VOLARY_APP_TOKEN_FILE` are
     // better hidden without need than shown.
-    let key = key.to_lowercase();
-    if SECRET_WORDS.iter().any(|word| key.contains(word)) {
-        return HIDDEN.to_owned();
-    }
     // `host=db user=bank password=…`
     let lowercase = value.to_lowercase();
-    if SECRET_WORDS.iter().any(|word| lowercase.contains(&format!("{word}="))) {
+    let fields = lowercase
+        .split('=')
+        .map(|before| before.rsplit([' ', ';', ',', '&', '?', '"', '{']).next());
+    let fields = fields.take(lowercase.matches('=').count()).flatten();
+    if is_secret(&key.to_lowercase())
+        || fields.map(str::trim).any(is_secret)
+        || SECRET_SCHEMES.iter().any(|scheme| lowercase.starts_with(scheme))
+    {
         return HIDDEN.to_owned();
     }
     hide_passwords_in_urls(value)
+}
+
+/// Whether what stands under this key, in lower case, is better not shown.
+fn is_secret(key: &str) -> bool {
+    SECRET_WORDS.iter().any(|word| key.contains(word))
+        || key
+            .split(|sign: char| !sign.is_alphanumeric())
+            .any(|word| word.ends_with("pass") || SECRET_WHOLE.contains(&word))
 }
 
 /// `postgres://bank:***@db/accounts`
@@ -171,10 +202,29 @@ mod tests {
             "client_secret",
             "aws.credentials",
             "db.password.file",
+            "db-pass",
+            "smtpPass",
+            "redis_auth",
+            "http.authorization",
+            "session.jwt",
+            "cookie",
+            "tls.private",
+            "sentry.dsn",
+            "login.otp",
         ] {
             assert_eq!(shown(key, "hunter2"), HIDDEN, "{key}");
         }
-        assert_eq!(shown("region", "eu"), "eu");
+        for key in [
+            "region",
+            "author",
+            "authors.list",
+            "passenger",
+            "spinner",
+            "insulin",
+            "saltlake",
+        ] {
+            assert_eq!(shown(key, "eu"), "eu", "{key}");
+        }
     }
 
     #[test]
@@ -184,6 +234,10 @@ mod tests {
             ("redis://:hunter2@cache", "redis://:***@cache"),
             ("nats://a:x@one,nats://b:y@two", "nats://a:***@one,nats://b:***@two"),
             ("host=db password=hunter2", "***"),
+            ("host=db;pass=hunter2", "***"),
+            ("Bearer hunter2", "***"),
+            ("host=db port=5432", "host=db port=5432"),
+            ("a bearer of news", "a bearer of news"),
             ("a://b:hun/ter@2@host/x", "a://b:***@host/x"),
             ("https://host:8080/a:b", "https://host:8080/a:b"),
             ("mail me@example.org", "mail me@example.org"),
