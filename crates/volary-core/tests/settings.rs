@@ -438,3 +438,13 @@ fn s21_a_wrong_value_of_a_section_is_said_although_another_source_overrides_it()
         "remote.window: the value `x` (from file bank.toml, line 2, key remote.window) is refused: allowed is a number"
     );
 }
+
+/// The chapter of the book has a row for every setting, with the default in it.
+#[test]
+fn o4_the_book_lists_every_setting() {
+    let chapter = include_str!("../../../docs/book/src/settings.md");
+    for setting in volary_core::system::settings::declared() {
+        let row = format!("| `{}` | {} |", setting.name, setting.default);
+        assert!(chapter.contains(&row), "no row begins with {row}");
+    }
+}

@@ -20,6 +20,7 @@ chapters! {
     Routing: "routing.md",
     WhatActorsNeed: "what-actors-need.md",
     Streams: "streams.md",
+    Settings: "settings.md",
     Testing: "testing.md",
     FindTheRace: "find-the-race.md",
     Performance: "performance.md",
