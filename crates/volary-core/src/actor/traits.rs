@@ -158,6 +158,11 @@ pub trait Handler<M: Message>: Actor {
 /// assert_eq!(counter.ask(Add(3)).await?, 3);
 /// # system.stop().await?; Ok(()) }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not handle the message `{M}`",
+    label = "no handler for `{M}`",
+    note = "write a method for it in the `#[actor]` block of `{Self}`, or implement `Handler<{M}>`"
+)]
 pub trait SyncHandler<M: Message>: Actor {
     /// Handles one message and answers it.
     ///
