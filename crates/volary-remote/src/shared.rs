@@ -24,6 +24,7 @@ use volary_wire::Registry;
 use volary_wire::native::RefuseReason;
 
 pub(crate) use language::Language;
+pub(crate) use reports::cut;
 
 use crate::compression::Compression;
 use crate::error::RemoteStartError;
@@ -422,7 +423,8 @@ impl Shared {
             }
             Some(Err(error)) => {
                 let why = error.to_string();
-                if self.is_new(host_of(&from), &why) {
+                let why = cut(&why);
+                if self.is_new(host_of(&from), why) {
                     tracing::warn!(from, why, "a connection was not taken; said once for each reason");
                 } else {
                     tracing::debug!(from, why, "a connection was not taken");
