@@ -25,7 +25,7 @@ pub(crate) use handshake::{Caller, Greeting, accept, hear_out};
 pub(crate) use inbox::UNIT;
 use inbox::{Leaving, Waiting};
 use share::Share;
-pub(crate) use until::{Closing, contained, within};
+pub(crate) use until::{Closing, contained, give_way, within};
 use write::{Pen, PenHolder};
 
 use volary_wire::native::Frame;
