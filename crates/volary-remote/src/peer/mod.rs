@@ -22,6 +22,7 @@ mod reading;
 mod settled;
 mod ship;
 mod terms;
+mod unheard_of;
 mod way;
 
 use std::sync::Arc;
@@ -54,6 +55,7 @@ use crate::link::{Greeting, Trials, UNIT};
 use crate::outlet::PeerOutlet;
 use crate::shared::Shared;
 use crate::transport_actor::RemoteDeadLetter;
+use unheard_of::UnheardOf;
 
 pub(crate) struct Peer {
     pub(crate) shared: Arc<Shared>,
@@ -88,6 +90,8 @@ pub(crate) struct Peer {
     bounds: Mutex<Bounds>,
     /// Why there was no connection the last time that one was needed.
     pub(crate) why_not: Mutex<Option<String>>,
+    /// Messages that it sends and nobody here knows.
+    pub(crate) unheard_of: UnheardOf,
 }
 
 impl Peer {
@@ -112,6 +116,7 @@ impl Peer {
             capabilities: Mutex::default(),
             bounds: Mutex::default(),
             why_not: Mutex::default(),
+            unheard_of: UnheardOf::default(),
             way: Way::new(&shared),
             shared,
             node,
