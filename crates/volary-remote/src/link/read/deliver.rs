@@ -97,7 +97,7 @@ impl Inbound {
         }
         let sender = match told.sender {
             None => None,
-            Some(id) => Some(self.addresses.get(id)?.1.sender.get()?),
+            Some(id) => Some(self.addresses.get(id)?.1.sender.borrow().as_ref()?.0),
         };
         Some((receiver, route, sender))
     }
