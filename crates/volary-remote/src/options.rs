@@ -16,10 +16,13 @@ use crate::settings::{Bytes, Count, Given, Time, Word};
 /// [`Busy`](volary_core::RemoteError::Busy): nothing is lost in silence.
 ///
 /// ```
+/// use std::time::Duration;
 /// use volary_remote::{Overflow, RemoteOptions};
 ///
-/// // Readings of a sensor: the latest count, also after an hour without a connection.
+/// // Readings of a sensor: the latest count. After an hour without a connection as well, since what waits is given up only
+/// // when the peer is lost.
 /// let options = RemoteOptions::new().outbound_bytes(1 << 20).overflow(Overflow::DropOldest);
+/// let options = options.lost_after(Duration::from_secs(2 * 60 * 60));
 /// # let _ = options;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -22,8 +22,8 @@ pub(crate) struct PeerOutlet {
     peer: Weak<Peer>,
     address: Box<str>,
     place: u64,
-    /// Of the peer, when this was made.
-    generation: u64,
+    /// Of the peer, when it was looked last whether this leads there.
+    generation: AtomicU64,
     id: OnceLock<ActorId>,
     /// What the address is called on the present connection.
     number: AtomicU64,
@@ -35,7 +35,7 @@ impl PeerOutlet {
             way: peer.way.clone(),
             peer: Arc::downgrade(peer),
             place: place(&address),
-            generation: peer.generation.load(Acquire),
+            generation: AtomicU64::new(peer.generation.load(Acquire)),
             address,
             id: OnceLock::new(),
             number: AtomicU64::new(0),
@@ -56,8 +56,10 @@ impl PeerOutlet {
     ) -> Result<(bool, bool), Undeliverable> {
         let way = &*self.way;
         let mut outbound = way.outbound_soon();
-        if self.generation != way.generation.load(Acquire) {
-            return Err(Undeliverable::Gone);
+        while self.generation.load(Relaxed) != way.generation.load(Acquire) {
+            drop(outbound);
+            self.look_whether_it_leads_there(shipment.receiver)?;
+            outbound = way.outbound_soon();
         }
         let Shipped { taken, dropped } = outbound.ship(parcel, shipment, payload);
         let is_crowded = taken == Err(Undeliverable::Full);
@@ -73,6 +75,18 @@ impl PeerOutlet {
             self.report(dropped);
         }
         Ok((taken?, connected))
+    }
+
+    /// A life of the peer was forgotten, and this with it, unless it leads to whoever comes next.
+    #[cold]
+    fn look_whether_it_leads_there(&self, id: ActorId) -> Result<(), Undeliverable> {
+        let peer = self.peer.upgrade().ok_or(Undeliverable::Gone)?;
+        let known = peer.known.lock();
+        if !known.is(&self.address, id) {
+            return Err(Undeliverable::Gone);
+        }
+        self.generation.store(peer.generation.load(Acquire), Relaxed);
+        Ok(())
     }
 
     #[cold]

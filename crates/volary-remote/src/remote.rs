@@ -79,6 +79,9 @@ impl Remote {
     /// when messages arrive, or by [`lookup`](Remote::lookup). For an address of this node it is the actor itself, if it
     /// lives and is of that type.
     ///
+    /// Without a uid it leads to whoever lives there on another node, also when that was lost or started anew, unless somebody
+    /// who watched it was told of an end.
+    ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Done {

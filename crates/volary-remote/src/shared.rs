@@ -24,6 +24,7 @@ use volary_wire::Registry;
 use volary_wire::native::RefuseReason;
 
 pub(crate) use language::Language;
+pub(crate) use reports::cut;
 
 use crate::compression::Compression;
 use crate::error::RemoteStartError;
@@ -34,7 +35,7 @@ use crate::operations::{Spawnables, Waiting};
 use crate::options::RemoteOptions;
 use crate::peer::{Peer, PeerReading};
 use crate::propagator::Propagator;
-use crate::transport::{Connection, Listener, Transport, host_of};
+use crate::transport::{Connection, Listener, Transport, host_of, is_of_caller};
 use crate::trust::{PeerIdentity, Trust, is_loopback};
 
 /// What all associations of a node share.
@@ -422,7 +423,8 @@ impl Shared {
             }
             Some(Err(error)) => {
                 let why = error.to_string();
-                if self.is_new(host_of(&from), &why) {
+                let why = cut(&why);
+                if self.is_new(host_of(&from), why) {
                     tracing::warn!(from, why, "a connection was not taken; said once for each reason");
                 } else {
                     tracing::debug!(from, why, "a connection was not taken");
@@ -460,8 +462,17 @@ impl Shared {
                         open.fetch_sub(1, Relaxed);
                     }));
                 }
+                Err(error) if is_of_caller(&error) => {
+                    self.not_taken.fetch_add(1, Relaxed);
+                    if self.is_new("", "gone") {
+                        tracing::warn!(%error, "a caller was gone before its connection was taken; said once");
+                    }
+                    link::give_way().await; // there may be many of them, and none is waited for
+                }
                 Err(error) => {
-                    tracing::warn!(%error, "no connection could be taken");
+                    if self.is_new("", &error.to_string()) {
+                        tracing::warn!(%error, "no connection can be taken; said once for each reason");
+                    }
                     self.system.sleep(Duration::from_millis(50)).await;
                 }
             }

@@ -12,6 +12,7 @@ use crate::backoff::Backoff;
 use crate::event::PeerEvent;
 use crate::options::RemoteOptions;
 use crate::peer::Peer;
+use crate::shared::cut;
 
 /// Dials a peer for as long as it is of use, again and again.
 pub(crate) async fn dial(peer: Arc<Peer>, turn: u64) {
@@ -60,7 +61,7 @@ pub(crate) async fn dial(peer: Arc<Peer>, turn: u64) {
             Err(error) if error.is_duplicate() => Duration::from_millis(100),
             Err(error) => {
                 peer.counters.failed_attempts.fetch_add(1, Relaxed);
-                let why = error.to_string();
+                let why = cut(&error.to_string()).to_owned();
                 *peer.why_not.lock() = Some(why.clone());
                 if peer.trials.lock().is_news(&why) {
                     shared.report_not_connected(&peer.node, &why);

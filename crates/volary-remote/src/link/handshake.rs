@@ -13,7 +13,7 @@ use volary_wire::native::{
 use super::within;
 use crate::compression::Compression;
 use crate::peer::Called;
-use crate::shared::Shared;
+use crate::shared::{Shared, cut};
 use crate::transport::{Connection, Identity, host_of};
 use crate::trust::{is_itself, is_unspecified};
 
@@ -183,6 +183,8 @@ pub(crate) async fn accept(
         })
         .and_then(|()| admit(hello.node.as_str(), hello.incarnation));
     if let Err((reason, text)) = verdict {
+        // It has words of the caller in it, who may hear some of them again.
+        let text = cut(&text).to_owned();
         refuse(&mut connection, reason, &text).await?;
         *unheard = Some(connection);
         return Err(Ungreeted::WeRefused(text));
@@ -237,7 +239,11 @@ fn judge(shared: &Shared, hello: &Hello) -> Result<(), (RefuseReason, String)> {
     }
     let name = shared.system.name();
     if !hello.called.is_empty() && hello.called.iter().all(|called| called.as_str() != name) {
-        let called: Vec<String> = hello.called.iter().map(|one| format!("{:?}", one.as_str())).collect();
+        let called: Vec<String> = hello
+            .called
+            .iter()
+            .map(|one| format!("{:?}", cut(one.as_str())))
+            .collect();
         let text = format!("this is the system {name:?}, not {}", called.join(" or "));
         return Err((RefuseReason::Node, text));
     }
@@ -248,14 +254,14 @@ fn judge(shared: &Shared, hello: &Hello) -> Result<(), (RefuseReason, String)> {
     // In one spelling only: or it would be another one to those who decide what it may.
     let itself = hello.node.as_str().parse().map(|node: Node| node.to_string());
     if itself.as_deref() != Ok(hello.node.as_str()) {
-        let text = format!("{:?} is no node that can be reached", hello.node.as_str());
+        let text = format!("{:?} is no node that can be reached", cut(hello.node.as_str()));
         return Err((RefuseReason::Forbidden, text));
     }
     // Nobody could call it back, and every machine could be meant.
     if is_unspecified(host_of(hello.node.as_str())) {
         let text = format!(
             "{:?} stands for all addresses of a machine: it has to advertise the one by which others reach it",
-            hello.node.as_str()
+            cut(hello.node.as_str())
         );
         return Err((RefuseReason::Forbidden, text));
     }

@@ -25,7 +25,7 @@ pub(crate) use handshake::{Caller, Greeting, accept, hear_out};
 pub(crate) use inbox::UNIT;
 use inbox::{Leaving, Waiting};
 use share::Share;
-pub(crate) use until::{Closing, contained, within};
+pub(crate) use until::{Closing, contained, give_way, within};
 use write::{Pen, PenHolder};
 
 use volary_wire::native::Frame;
@@ -107,7 +107,12 @@ impl Link {
                 return link;
             }
         };
-        link.run(read::read(link.clone(), greeting.reader, greeting.decoder, stretch));
+        let reading = read::read(link.clone(), greeting.reader, greeting.decoder, stretch);
+        let read_by = link.clone();
+        link.run(async move {
+            reading.await;
+            read_by.peer.look.notify_one(); // senders that were kept may be let go of
+        });
         let pen = Pen::new(greeting.writer, squeeze);
         let _ = link.pen.set(Arc::downgrade(&pen));
         link.run(write::write(link.clone(), pen, link.writer.take_over()));

@@ -1,6 +1,7 @@
 //! Reads frames, and does what they say.
 
 mod deliver;
+mod senders;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -9,7 +10,7 @@ use std::sync::{Arc, Weak};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 use volary_core::foreign::Arrival;
-use volary_core::{ActorId, Address, Moment, Resolving};
+use volary_core::{ActorId, Address, AnyRef, Moment, Resolving};
 use volary_wire::native::{
     Assembler, Credit, Frame, FrameDecoder, GoodbyeReason, InternSpace, InternTable, Name, Reply, Terminated,
     TerminationCause,
@@ -25,6 +26,7 @@ use crate::peer::Inflow;
 use crate::transport_actor::InboundMessage;
 use crate::trust::Right;
 use deliver::{Receiver, Unusual};
+use senders::Senders;
 
 /// How many messages are handled before others have their turn.
 const BUDGET: usize = 256;
@@ -131,8 +133,9 @@ struct Place {
     address: Option<Address>,
     /// Who lives there, when somebody was told.
     receiver: RefCell<Option<Receiver>>,
-    /// The stand-in of whoever sends from there.
-    sender: Cell<Option<ActorId>>,
+    /// Whoever sends from there, kept for as long as the number has this name: a message says who sent it by an id, which leads to
+    /// nobody when they are let go of.
+    sender: RefCell<Option<(ActorId, AnyRef)>>,
 }
 
 struct Inbound {
@@ -140,6 +143,8 @@ struct Inbound {
     decoder: FrameDecoder,
     assembler: Assembler,
     addresses: InternTable<Place>,
+    /// Senders that have no number.
+    spelt: RefCell<Senders>,
     types: InternTable<()>,
     /// How often a number of a type got another name.
     retyped: u32,
@@ -167,6 +172,7 @@ impl Inbound {
             decoder,
             assembler: Assembler::new(limits.clone()),
             addresses: InternTable::new(InternSpace::Address, &limits),
+            spelt: RefCell::default(),
             types: InternTable::new(InternSpace::Type, &limits),
             retyped: 0,
             inboxes: RefCell::default(),
@@ -320,31 +326,37 @@ impl Inbound {
     /// The stand-in of a sender.
     fn sender(&self, name: &Name) -> Option<ActorId> {
         let peer = &self.link.peer;
-        let stand_in = |address: &Address| match peer.shared.stand_in_of_peer(peer, address) {
-            Some(stand_in) => Some(stand_in.id()),
+        let find = |address: &Address| match peer.shared.stand_in_of_peer(peer, address) {
+            Some(stand_in) => Some(stand_in.any_ref()),
             None => self.relayed(address),
         };
-        match name {
-            Name::Text(text) => stand_in(&text.as_str().parse().ok()?),
-            Name::Id(id) => {
-                let (_, place) = self.addresses.get(*id)?;
-                if place.sender.get().is_none() {
-                    place.sender.set(place.address.as_ref().and_then(stand_in));
-                }
-                place.sender.get()
+        let id = match name {
+            Name::Text(text) => {
+                let sender = find(&text.as_str().parse().ok()?)?;
+                return Some(self.spelt.borrow_mut().keep(sender));
             }
+            Name::Id(id) => *id,
+        };
+        let (_, place) = self.addresses.get(id)?;
+        if let Some((id, sender)) = &*place.sender.borrow()
+            && sender.is_alive()
+        {
+            return Some(*id);
         }
+        let found = place.address.as_ref().and_then(find);
+        let found = found.map(|sender| (sender.id(), sender));
+        let id = found.as_ref().map(|(id, _)| *id);
+        place.sender.replace(found);
+        id
     }
 
     /// A sender that the peer says is of another node, or of this one, if it may.
     #[cold]
-    fn relayed(&self, address: &Address) -> Option<ActorId> {
+    fn relayed(&self, address: &Address) -> Option<AnyRef> {
         let peer = &self.link.peer;
         let is_of_another = address.node().is_some_and(|node| node.to_string() != peer.node);
         let may = is_of_another && self.link.rights.allows(Right::Relay);
-        may.then(|| peer.shared.system.find(address))
-            .flatten()
-            .map(|sender| sender.id())
+        may.then(|| peer.shared.system.find(address)).flatten()
     }
 
     fn address(&self, name: &Name) -> Option<Address> {
@@ -424,7 +436,7 @@ impl Place {
         Place {
             address,
             receiver: RefCell::new(None),
-            sender: Cell::new(None),
+            sender: RefCell::new(None),
         }
     }
 }

@@ -45,6 +45,11 @@ impl Known {
         self.by_id.get(&id).or_else(|| self.ended.get(&id)).cloned()
     }
 
+    /// Whether it is this stand-in that is known by the address, and no later one.
+    pub(crate) fn is(&self, address: &str, id: ActorId) -> bool {
+        self.by_address.get(address).is_some_and(|known| known.id() == id)
+    }
+
     /// True: there are many now, and some may be let go.
     pub(crate) fn insert(&mut self, address: String, stand_in: StandIn) -> bool {
         self.by_id.insert(stand_in.id(), stand_in.clone());
@@ -125,6 +130,20 @@ impl Known {
             |(address, stand_in): (&String, &StandIn)| (stand_in.address().system() != system).then(|| address.clone());
         let strangers: Vec<String> = self.by_address.iter().filter_map(is_other).collect();
         strangers.iter().filter_map(|address| self.remove(address)).collect()
+    }
+
+    /// The life that was spoken to is over, or lost: takes out whoever is of that life, as the address says, and whom somebody
+    /// watches, who is to hear of it. Others stand for whoever lives there, then as now.
+    pub(crate) fn take_life(&mut self) -> Vec<StandIn> {
+        let mut gone = self.end();
+        let has_ended = |(address, stand_in): (&String, &StandIn)| {
+            let is_of_life = stand_in.address().uid().is_some() || stand_in.is_watched();
+            is_of_life.then(|| address.clone())
+        };
+        let ended: Vec<String> = self.by_address.iter().filter_map(has_ended).collect();
+        gone.extend(ended.iter().filter_map(|address| self.remove(address)));
+        self.watched.clear();
+        gone
     }
 
     /// All of them have ended. They can still be found by their ids: somebody may just be sending to one.

@@ -153,14 +153,7 @@ impl<R: Copy + PartialEq> Ledger<R> {
         for at in 0..confirmed {
             self.settle_load(at);
         }
-        let settled = self
-            .loads
-            .iter()
-            .skip(confirmed)
-            .take_while(|load| load.is_settled())
-            .count();
-        self.loads.drain(..confirmed + settled);
-        self.advance((confirmed + settled) as u64);
+        self.let_go_behind(confirmed);
         self.put_late_ones_aside();
         before - self.under_way
     }
@@ -171,7 +164,19 @@ impl<R: Copy + PartialEq> Ledger<R> {
             return self.settle_late(sequence);
         }
         let at = usize::try_from(sequence - self.first).ok()?;
-        self.settle_load(at).then(|| self.sent(sequence))?
+        let sent = self.settle_load(at).then(|| self.sent(sequence))??;
+        if at == 0 {
+            self.let_go_behind(1); // nobody confirms anything while there is no connection
+        }
+        Some(sent)
+    }
+
+    /// The first so many loads are settled: they go, and with them those right behind them that are.
+    fn let_go_behind(&mut self, settled: usize) {
+        let behind = self.loads.iter().skip(settled);
+        let settled = settled + behind.take_while(|load| load.is_settled()).count();
+        self.loads.drain(..settled);
+        self.advance(settled as u64);
     }
 
     /// False if it is settled already, or is not here.
@@ -256,7 +261,55 @@ impl<R: Copy + PartialEq> Ledger<R> {
 
 #[cfg(test)]
 mod tests {
+    use serde::{Deserialize, Serialize};
+    use volary::prelude::*;
+
     use super::*;
+    use crate::alone::{Alone, PEER};
+    use crate::{Overflow, Remote, RemoteOptions};
+
+    struct Desk;
+
+    #[actor(kind = "ledger.Desk", remote(Note))]
+    impl Desk {
+        #[message(remote = "ledger.Note", codec = postcard, derive(Serialize, Deserialize))]
+        fn note(&mut self) {}
+    }
+
+    /// Whoever looks for the oldest would have all those before it to walk past, each time.
+    #[test]
+    fn r3_of_what_is_dropped_for_newer_ones_without_a_connection_nothing_is_kept() {
+        let options = RemoteOptions::new().window(16).receiver_share(16);
+        let options = options.overflow(Overflow::DropOldest);
+        let node = Alone::start(Remote::builder().kind::<Desk>().options(options));
+        let far = format!("volary://stranger@{PEER}/user/desk").parse().unwrap();
+        let far: ActorRef<Desk> = node.remote.actor(&far).unwrap();
+        for _ in 0..20_000 {
+            far.tell(Note).unwrap();
+            let peer = node.peer();
+            let outbound = peer.outbound.lock();
+            let ledger = &outbound.ledger;
+            assert_eq!(ledger.loads.len() as u64, ledger.under_way());
+            assert!(ledger.loads.len() <= 16 && ledger.runs.len() == 1);
+        }
+        assert_eq!(node.peer().read().busy, 20_000 - 16);
+    }
+
+    #[test]
+    fn r8_what_is_settled_before_all_others_is_let_go_of_and_numbers_go_on() {
+        let mut ledger = Ledger::default();
+        (1..=4).for_each(|sequence| ledger.push(sent(sequence), 10));
+        for (settled, left) in [(2, 4), (1, 2), (3, 1), (4, 0)] {
+            assert_eq!(ledger.settle(settled).map(|sent| sent.sequence), Some(settled));
+            assert!(ledger.settle(settled).is_none(), "once");
+            assert_eq!(ledger.loads.len(), left);
+        }
+        assert!(ledger.runs.is_empty());
+        ledger.push(sent(5), 10);
+        assert_eq!(ledger.oldest(), Some(5));
+        assert_eq!(ledger.confirm(&confirm(5, &[])), 1);
+        assert_eq!((ledger.under_way(), ledger.bytes(), ledger.loads.len()), (0, 0, 0));
+    }
 
     fn sent(sequence: u64) -> Sent<()> {
         Sent {

@@ -22,6 +22,7 @@ mod reading;
 mod settled;
 mod ship;
 mod terms;
+mod unheard_of;
 mod way;
 
 use std::sync::Arc;
@@ -54,6 +55,7 @@ use crate::link::{Greeting, Trials, UNIT};
 use crate::outlet::PeerOutlet;
 use crate::shared::Shared;
 use crate::transport_actor::RemoteDeadLetter;
+use unheard_of::UnheardOf;
 
 pub(crate) struct Peer {
     pub(crate) shared: Arc<Shared>,
@@ -88,6 +90,8 @@ pub(crate) struct Peer {
     bounds: Mutex<Bounds>,
     /// Why there was no connection the last time that one was needed.
     pub(crate) why_not: Mutex<Option<String>>,
+    /// Messages that it sends and nobody here knows.
+    pub(crate) unheard_of: UnheardOf,
 }
 
 impl Peer {
@@ -112,6 +116,7 @@ impl Peer {
             capabilities: Mutex::default(),
             bounds: Mutex::default(),
             why_not: Mutex::default(),
+            unheard_of: UnheardOf::default(),
             way: Way::new(&shared),
             shared,
             node,
@@ -222,7 +227,7 @@ impl Peer {
         self.look.notify_one();
     }
 
-    /// A connection was made; its number. If another incarnation was spoken to before, all that is known of that is over.
+    /// A connection was made; its number. If another incarnation was spoken to before, that is over.
     pub(crate) fn connected(self: &Arc<Self>, greeting: &Greeting) -> u64 {
         let Greeting {
             incarnation,
@@ -234,7 +239,7 @@ impl Peer {
         let before = self.lives.lock().begin(*incarnation);
         if let Some(before) = before {
             let _turn = self.reading.lock();
-            self.forget(DeadReason::Unreachable);
+            self.forget_life();
             self.counters.quarantines.fetch_add(1, Relaxed);
             let (node, incarnation) = (self.node.clone(), before);
             self.shared.publish(PeerEvent::Quarantined { node, incarnation });
@@ -297,7 +302,7 @@ impl Peer {
         if self.known.lock().has_watched_of_last() {
             self.lives.lock().lose();
         }
-        self.forget(DeadReason::Unreachable);
+        self.forget_life();
     }
 
     /// The node there has left of its own accord, as it said on the connection `epoch`: none of its actors lives any more, and
@@ -337,17 +342,27 @@ impl Peer {
         self.look.notify_one();
     }
 
-    /// The peer is lost, or is not the one that was spoken to: whoever watches its actors hears that they are gone.
-    pub(crate) fn forget(&self, reason: DeadReason) {
-        let (lost, known) = {
+    /// The peer is lost, or is not the one that was spoken to: whoever watches its actors hears that they are gone. References
+    /// to whoever lives at some place there, whom nobody watches, are good for the next life as well.
+    fn forget_life(&self) {
+        self.forget(Known::take_life);
+    }
+
+    /// Nothing will be sent there any more: the same for all of its actors.
+    pub(crate) fn forget_all(&self) {
+        self.forget(Known::take_all);
+    }
+
+    fn forget(&self, take: impl FnOnce(&mut Known) -> Vec<StandIn>) {
+        let (lost, gone) = {
             let mut outbound = self.outbound.lock();
             let mut known = self.known.lock();
             // Whoever is just sending to one of them is told that it is gone.
             self.generation.fetch_add(1, AcqRel);
-            (outbound.give_up(reason), known.take_all())
+            (outbound.give_up(DeadReason::Unreachable), take(&mut known))
         };
         self.report(lost);
-        known.iter().for_each(StandIn::end);
+        gone.iter().for_each(StandIn::end);
         self.call_all();
     }
 

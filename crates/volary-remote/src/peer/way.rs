@@ -18,7 +18,7 @@ const PATIENCE: u32 = 8;
 pub(crate) struct Way {
     pub(crate) language: Arc<Language>,
     pub(crate) outbound: Mutex<Outbound>,
-    /// How often all that was known here was forgotten; changes under the locks of `outbound` and `known`.
+    /// How often a life of the peer was forgotten here; changes under the locks of `outbound` and `known`.
     pub(crate) generation: AtomicU64,
     pub(crate) counters: Counters,
     /// There was no room for the last who came: whoever comes next looks before it writes its message for nothing.

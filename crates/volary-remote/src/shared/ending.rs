@@ -77,7 +77,7 @@ impl Shared {
         };
         for peer in peers.values() {
             peer.close();
-            peer.forget(volary_core::DeadReason::Unreachable);
+            peer.forget_all();
         }
         self.waiting.clear();
     }

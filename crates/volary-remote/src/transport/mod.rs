@@ -122,6 +122,16 @@ pub trait Transport: Send + Sync + 'static {
     }
 }
 
+/// Whether a connection could not be taken because whoever called is gone; the next may be.
+pub(crate) fn is_of_caller(error: &io::Error) -> bool {
+    use io::ErrorKind::*;
+    // The last ones of the network between, which Linux says of the connection that it has taken.
+    matches!(
+        error.kind(),
+        ConnectionReset | ConnectionAborted | NotConnected | Interrupted | HostUnreachable | NetworkUnreachable
+    )
+}
+
 /// Takes connections of others. Dropping it ends that.
 ///
 /// ```
@@ -134,7 +144,8 @@ pub trait Transport: Send + Sync + 'static {
 /// # Ok(()) }
 /// ```
 pub trait Listener: Send {
-    /// The next connection.
+    /// The next connection. An error that says that one caller is gone, `ConnectionReset`, `ConnectionAborted` or
+    /// `NotConnected`, is passed over, and the next is taken; after any other it is tried again after a moment.
     fn accept(&mut self) -> BoxFuture<'_, io::Result<Connection>>;
 
     /// The port that it listens at.

@@ -1,6 +1,7 @@
 //! Connections over TCP.
 
 use std::io;
+use std::net::SocketAddr;
 
 use tokio::net::{TcpListener, TcpStream};
 
@@ -34,7 +35,13 @@ impl Transport for Tcp {
     }
 
     fn connect<'a>(&'a self, to: &'a str) -> BoxFuture<'a, io::Result<Connection>> {
-        Box::pin(async move { connection(TcpStream::connect(to).await?) })
+        Box::pin(async move {
+            let stream = TcpStream::connect(to).await?;
+            // Batches are made by the writer; waiting for more would only add delay.
+            stream.set_nodelay(true)?;
+            let from = stream.peer_addr()?;
+            Ok(connection(stream, from))
+        })
     }
 }
 
@@ -45,7 +52,13 @@ struct Listening {
 
 impl Listener for Listening {
     fn accept(&mut self) -> BoxFuture<'_, io::Result<Connection>> {
-        Box::pin(async move { connection(self.listener.accept().await?.0) })
+        Box::pin(async move {
+            // Nothing is asked of a stream that may be over by now, or a caller who leaves at once would look like a listener
+            // that does not work. Whoever reads finds out.
+            let (stream, from) = self.listener.accept().await?;
+            let _ = stream.set_nodelay(true);
+            Ok(connection(stream, from))
+        })
     }
 
     fn port(&self) -> u16 {
@@ -53,15 +66,12 @@ impl Listener for Listening {
     }
 }
 
-fn connection(stream: TcpStream) -> io::Result<Connection> {
-    // Batches are made by the writer; waiting for more would only add delay.
-    stream.set_nodelay(true)?;
-    let from = stream.peer_addr()?.to_string();
+fn connection(stream: TcpStream, from: SocketAddr) -> Connection {
     let (reader, writer) = stream.into_split();
-    Ok(Connection {
+    Connection {
         reader: Box::new(reader),
         writer: Box::new(writer),
-        from,
+        from: from.to_string(),
         identity: None,
-    })
+    }
 }

@@ -7,8 +7,6 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 use volary::prelude::*;
-use volary_core::Address;
-use volary_remote::Remote;
 
 /// Writes a line down, where it outlives whoever wrote it.
 pub(crate) type Pen = Arc<dyn Fn(String) + Send + Sync>;
@@ -54,8 +52,8 @@ pub(crate) const LAST_WORDS: usize = 3;
 /// Says numbered words to one actor elsewhere.
 pub(crate) struct Speaker {
     pub(crate) from: String,
-    pub(crate) to: Address,
-    pub(crate) remote: Remote,
+    /// By its path.
+    pub(crate) to: ActorRef<Counter>,
     pub(crate) number: u64,
     /// It is to say no more.
     pub(crate) hush: Arc<AtomicBool>,
@@ -86,17 +84,14 @@ impl Speaker {
     #[actor(skip)]
     async fn say(&mut self, padding: usize, ctx: &mut Context<Self>) {
         loop {
-            // Found anew each time: one that was said to be lost has ended.
-            if let Some(to) = self.remote.actor::<Counter>(&self.to) {
-                let count = Count {
-                    from: self.from.clone(),
-                    number: self.number + 1,
-                    padding: vec![7; padding],
-                };
-                if to.tell(count).is_ok() {
-                    self.number += 1;
-                    return;
-                }
+            let count = Count {
+                from: self.from.clone(),
+                number: self.number + 1,
+                padding: vec![7; padding],
+            };
+            if self.to.tell(count).is_ok() {
+                self.number += 1;
+                return;
             }
             if self.hush.load(Acquire) {
                 return;

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering::*};
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
-use volary_core::Address;
+use volary_core::ActorRef;
 
 use crate::counter::{Count, Counter};
 use crate::home::Home;
 
 pub(crate) struct Writer {
-    home: Home,
-    to: Address,
+    /// By its path: kept through all lives of the child.
+    to: ActorRef<Counter>,
     from: String,
     padding: usize,
     /// How many were taken, which is also the number of the last.
@@ -22,8 +22,7 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn new(home: &Home, node: &str, to: &str) -> Self {
         Writer {
-            home: home.clone(),
-            to: home.address(node, to),
+            to: home.remote.actor(&home.address(node, to)).unwrap(),
             from: format!("writer-to-{to}"),
             padding: 16,
             taken: 0,
@@ -38,17 +37,13 @@ impl Writer {
 
     /// Sends one, unless it is given back.
     pub(crate) fn try_write(&mut self) -> bool {
-        // Found anew each time: one that was said to be lost has ended.
-        let Some(to) = self.home.remote.actor::<Counter>(&self.to) else {
-            return false;
-        };
         let padding = if self.taken % 10 == 9 { self.padding } else { 16 };
         let count = Count {
             from: self.from.clone(),
             number: self.taken + 1,
             padding: vec![7; padding],
         };
-        let taken = to.tell(count).is_ok();
+        let taken = self.to.tell(count).is_ok();
         self.taken += u64::from(taken);
         taken
     }

@@ -217,6 +217,30 @@ impl Registry {
     /// # Errors
     /// When nobody listed it: each case is told apart, so that whoever sent it can be told what to do.
     pub fn route(&self, actor_type: TypeId, name: &str) -> Result<Route, DeliverError> {
+        let mut route = self.route_for_stranger(actor_type, name);
+        if let Err(DeliverError::UnknownMessage { near, .. }) = &mut route {
+            *near = self.near(name);
+        }
+        route
+    }
+
+    /// The same where a stranger chose the name: one that is not known is not compared with those that are, which takes
+    /// longer than to deliver thousands of messages. [`near`](Self::near) does that, for whoever is to be told.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # fn main() -> Done {
+    /// # use std::any::TypeId;
+    /// let mut registry = Registry::new();
+    /// registry.kind::<Account>()?;
+    /// let unknown = registry.route_for_stranger(TypeId::of::<Account>(), "bank.v1.Deposti").unwrap_err();
+    /// assert_eq!(unknown.to_string(), "no message `bank.v1.Deposti` is registered here");
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`route`](Self::route).
+    pub fn route_for_stranger(&self, actor_type: TypeId, name: &str) -> Result<Route, DeliverError> {
         let kind = self.kinds.get(&actor_type).ok_or(DeliverError::UnknownKind)?;
         if let Some(route) = kind.routes.get(name) {
             return Ok(*route);
@@ -227,7 +251,27 @@ impl Registry {
                 kind: kind.registered.name.to_string(),
             });
         }
-        Err(self.unknown_message(name))
+        Err(DeliverError::UnknownMessage {
+            name: near::shown(name),
+            near: String::new(),
+        })
+    }
+
+    /// Which registered message was probably meant by a name that none has: the end of the sentence
+    /// "no message is registered here".
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
+    /// # fn main() -> Done {
+    /// let mut registry = Registry::new();
+    /// registry.kind::<Account>()?;
+    /// assert_eq!(registry.near("bank.v1.Deposti"), "; did it mean `bank.v1.Deposit`?");
+    /// assert_eq!(registry.near("x"), "");
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn near(&self, name: &str) -> String {
+        near::hint(name, self.message_names.keys().map(|name| &**name))
     }
 
     /// Tells somebody, here or elsewhere, what is there as bytes: the message of this name. An actor here is told what its
@@ -301,10 +345,9 @@ impl Registry {
     }
 
     fn unknown_message(&self, name: &str) -> DeliverError {
-        let known = self.message_names.keys().map(|name| &**name);
         DeliverError::UnknownMessage {
             name: near::shown(name),
-            near: near::hint(name, known),
+            near: self.near(name),
         }
     }
 

@@ -97,7 +97,7 @@ impl Inbound {
         }
         let sender = match told.sender {
             None => None,
-            Some(id) => Some(self.addresses.get(id)?.1.sender.get()?),
+            Some(id) => Some(self.addresses.get(id)?.1.sender.borrow().as_ref()?.0),
         };
         Some((receiver, route, sender))
     }
@@ -337,9 +337,13 @@ impl Inbound {
     fn route(&self, name: &Name, receiver: &mut Receiver) -> Result<Route, Undelivered> {
         let registry = &self.link.peer.shared.registry;
         let find = |text: &str| {
-            registry.route(receiver.actor_type, text).map_err(|error| {
-                let number = match error {
-                    DeliverError::UnknownMessage { .. } => Outcome::UNKNOWN_TYPE,
+            let found = registry.route_for_stranger(receiver.actor_type, text);
+            found.map_err(|mut error| {
+                let number = match &mut error {
+                    DeliverError::UnknownMessage { name, near } => {
+                        *near = self.link.peer.unheard_of.near(name, || registry.near(text));
+                        Outcome::UNKNOWN_TYPE
+                    }
                     _ => Outcome::REFUSED,
                 };
                 Undelivered::Not(number, error.to_string())

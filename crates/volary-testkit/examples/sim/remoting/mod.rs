@@ -252,10 +252,20 @@ pub(crate) async fn run(sim: Sim) -> Result<(), String> {
     // A heartbeat may just be about to be written. The next comes later than this.
     let rest = sim.now() + Duration::from_millis(500);
     watch_books(&sim, &paper, rest, || paper.open().is_at_rest()).await;
-    let mut books = paper.open();
-    if !books.is_wrong() {
+    if !paper.open().is_wrong() {
+        let mut books = paper.open();
         books.check_accounts();
         books.check_at_rest();
+    }
+    // Whoever has sent something is known for as long as the connection that it came on.
+    for (me, node) in nodes.iter().enumerate() {
+        nodes[..me].iter().for_each(|other| sim.reset(node, other));
+    }
+    let apart = sim.now() + Duration::from_millis(500);
+    watch_books(&sim, &paper, apart, || paper.open().is_apart()).await;
+    let mut books = paper.open();
+    if !books.is_wrong() {
+        books.check_apart();
     }
     books.verdict()
 }

@@ -39,6 +39,23 @@ impl Books {
         self.living().all(|(_, life)| life.left().is_empty())
     }
 
+    /// Whether it is so, and there is no connection any more, nor anybody known by one.
+    pub(in super::super) fn is_apart(&self) -> bool {
+        let mut readings = self.living().flat_map(|(_, life)| life.remote.peers());
+        self.is_at_rest() && !readings.any(|reading| reading.connected)
+    }
+
+    /// True when everything has come to rest, and connections have ended that nobody needs.
+    pub(in super::super) fn check_apart(&mut self) {
+        self.check_at_rest();
+        let readings = self.living().flat_map(|(_, life)| life.remote.peers());
+        let connected = readings.filter(|reading| reading.connected);
+        let wrong: Vec<String> = connected
+            .map(|reading| format!("a connection that nobody needs: {reading:?}"))
+            .collect();
+        self.wrong.extend(wrong);
+    }
+
     /// True when everything has come to rest.
     pub(in super::super) fn check_at_rest(&mut self) {
         let wrong: Vec<String> = self
@@ -65,10 +82,11 @@ impl Life {
             if reading.breaches > 0 {
                 left.push(format!("one of our own has broken a rule: {reading:?}"));
             }
-            if reading.known + reading.under_way as usize + reading.kept_bytes + reading.open_asks > 0 {
-                left.push(format!(
-                    "actors that nobody refers to, messages, bytes of them or asks: {reading:?}"
-                ));
+            if reading.under_way as usize + reading.kept_bytes + reading.open_asks > 0 {
+                left.push(format!("messages, bytes of them or asks: {reading:?}"));
+            }
+            if reading.known > 0 && !reading.connected {
+                left.push(format!("actors that nobody refers to: {reading:?}"));
             }
         }
         let waiting = self.remote.inbound_bytes();
