@@ -393,9 +393,13 @@ unsafe impl Sync for WeakCell {}
 
 impl WeakCell {
     pub(crate) fn upgrade(&self) -> Option<CellRef> {
+        self.counts().revive().then_some(CellRef(self.0))
+    }
+
+    /// A reference to these alone: the last who held a strong pointer may be writing to the rest.
+    fn counts(&self) -> &Counts {
         // SAFETY: the weak count keeps the memory.
-        let counts = unsafe { &self.0.as_ref().counts };
-        counts.revive().then_some(CellRef(self.0))
+        unsafe { &(*self.0.as_ptr()).counts }
     }
 }
 
@@ -415,19 +419,16 @@ impl WeakCell {
 
 impl Clone for WeakCell {
     fn clone(&self) -> Self {
-        // SAFETY: the weak count keeps the memory.
-        unsafe { self.0.as_ref() }.counts.add_weak();
+        self.counts().add_weak();
         WeakCell(self.0)
     }
 }
 
 impl Drop for WeakCell {
     fn drop(&mut self) {
-        // SAFETY: this is our weak count, which keeps the memory until it is given up.
-        unsafe {
-            if self.0.as_ref().counts.drop_weak() {
-                free(self.0);
-            }
+        if self.counts().drop_weak() {
+            // SAFETY: ours was the last weak count.
+            unsafe { free(self.0) }
         }
     }
 }
