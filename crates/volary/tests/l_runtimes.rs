@@ -3,6 +3,10 @@
 
 mod common;
 
+use std::future::IntoFuture;
+use std::pin::pin;
+use std::task::{Context as TaskContext, Poll, Waker};
+
 use common::*;
 use volary::prelude::*;
 
@@ -83,4 +87,49 @@ fn l14_an_ask_between_systems_does_not_move_handlers_between_runtimes() {
     for (runtime, system) in runtimes.iter().zip(&systems) {
         runtime.block_on(system.stop()).unwrap();
     }
+}
+
+/// One task asks under two runtimes in turn: the handler runs on its own system's each time.
+fn from_a_task_that_changes_runtimes(ask: fn(&ActorRef<Where>, &tokio::runtime::Handle) -> Vec<tokio::runtime::Id>) {
+    let runtimes = [runtime(), runtime()];
+    let [own, other] = runtimes.each_ref().map(|runtime| runtime.handle().clone());
+    let system = own.block_on(system());
+    let actor = own
+        .block_on(system.spawn(|| Where { next: None }).into_future())
+        .unwrap();
+    let asked = {
+        let (own, other) = (own.clone(), other.clone());
+        move || {
+            for _ in 0..100 {
+                assert_eq!(ask(&actor, &own), [own.id()]);
+                assert_eq!(ask(&actor, &other), [own.id()], "asked under the other runtime");
+            }
+        }
+    };
+    // The body is a task, within which runtimes may be waited for.
+    own.block_on(own.spawn_blocking(asked)).unwrap();
+    own.block_on(system.stop()).unwrap();
+}
+
+/// Both waits have the same task and the same waker.
+#[test]
+fn l14_an_ask_runs_at_home_from_a_task_that_waits_for_one_runtime_and_then_for_another() {
+    from_a_task_that_changes_runtimes(|actor, runtime| runtime.block_on(actor.ask(Runtimes).into_future()).unwrap());
+}
+
+/// So do adapters that lend a runtime to a future for each of its polls.
+#[test]
+fn l14_an_ask_runs_at_home_from_a_task_that_enters_one_runtime_and_then_another() {
+    from_a_task_that_changes_runtimes(|actor, runtime| {
+        let _entered = runtime.enter();
+        let mut ask = pin!(actor.ask(Runtimes).into_future());
+        let mut answer = None;
+        eventually("an answer", || {
+            if let Poll::Ready(runtimes) = ask.as_mut().poll(&mut TaskContext::from_waker(Waker::noop())) {
+                answer = Some(runtimes.unwrap());
+            }
+            answer.is_some()
+        });
+        answer.unwrap()
+    });
 }

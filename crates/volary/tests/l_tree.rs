@@ -3,9 +3,11 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::*;
 use volary::prelude::*;
-use volary::{Address, Recipient, SpawnError};
+use volary::{Address, AnyRef, Recipient, SpawnError};
 
 #[tokio::test]
 async fn l8_names_follow_the_grammar() {
@@ -193,6 +195,43 @@ async fn l8_churn_leaves_nothing_behind() {
         std::sync::Arc::strong_count(&witness) == 1
     })
     .await;
+    system.stop().await.unwrap();
+}
+
+/// More children than are kept in one row.
+const A_LARGE_FAMILY: usize = 1_100;
+
+/// Below a parent with few children and with many, which take them in in different ways.
+#[tokio::test]
+async fn l8_nothing_is_left_of_an_actor_that_is_refused() {
+    let system = system().await;
+    for children in [1, A_LARGE_FAMILY] {
+        let parent = AnyRef::from(&system.spawn(|| Branch).await.unwrap());
+        for number in 0..children {
+            parent.spawn(|| Branch).named(format!("n{number}")).await.unwrap();
+        }
+        let witness = Arc::new(());
+        let refused = async |name: Option<&str>| {
+            let held = witness.clone();
+            let spawn = parent.spawn(move || {
+                let _ = &held;
+                Branch
+            });
+            let spawn = match name {
+                Some(name) => spawn.named(name),
+                None => spawn,
+            };
+            let error = spawn.await.unwrap_err();
+            assert_eq!(Arc::strong_count(&witness), 1, "{children}: {error}");
+            error
+        };
+        assert!(matches!(refused(Some("n0")).await, SpawnError::Duplicate { .. }));
+        parent.stop();
+        soon("the parent", parent.terminated()).await;
+        assert!(matches!(refused(Some("late")).await, SpawnError::Stopping { .. }));
+        assert!(matches!(refused(None).await, SpawnError::Stopping { .. }));
+    }
+    assert_eq!(system.actor_count(), 0);
     system.stop().await.unwrap();
 }
 

@@ -122,12 +122,21 @@ mod loom_model {
             })
         }
 
+        /// What whoever has a strong pointer may do.
         fn read(&self) {
+            self.look();
             // SAFETY: loom checks that nobody frees it meanwhile.
             self.insides.with(|gone| assert_eq!(unsafe { *gone }, 0));
         }
 
+        /// What whoever has a pointer of either kind may do.
+        fn look(&self) {
+            // SAFETY: as above.
+            self.memory.with(|gone| assert_eq!(unsafe { *gone }, 0));
+        }
+
         fn release(&self) {
+            self.look();
             // SAFETY: loom checks that nobody else is at it.
             self.insides.with_mut(|gone| unsafe { *gone += 1 });
             if self.counts.drop_last_weak() {
@@ -155,6 +164,7 @@ mod loom_model {
         }
 
         fn drop_weak(&self) {
+            self.look();
             if self.counts.drop_weak() {
                 self.free();
             }
@@ -190,6 +200,7 @@ mod loom_model {
             let other = {
                 let toy = toy.clone();
                 thread::spawn(move || {
+                    toy.look();
                     let revived = toy.counts.revive();
                     toy.drop_weak();
                     if revived {

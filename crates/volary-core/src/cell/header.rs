@@ -280,7 +280,8 @@ impl CellRef {
     pub(crate) fn bury(self) {
         let this = ManuallyDrop::new(self);
         if this.counts.drop_strong_if_not_alone() {
-            // SAFETY: as in `drop`.
+            // SAFETY: it was the last strong pointer and is given up, or is the only pointer of all and never used
+            // again: the actor is gone, and nobody reaches more of the header than its counts.
             unsafe { release(this.0) }
         }
     }
@@ -341,8 +342,8 @@ impl Drop for CellRef {
     #[inline]
     fn drop(&mut self) {
         if self.counts.drop_strong() {
-            // SAFETY: the last strong count: the actor is gone and nobody reaches the header but
-            // through weak counts, which look at the counters only.
+            // SAFETY: the last strong pointer is given up: the actor is gone and nobody reaches the header but
+            // through weak ones, which look at the counts only.
             unsafe { release(self.0) }
         }
     }
@@ -350,13 +351,17 @@ impl Drop for CellRef {
 
 /// Frees what hangs on a cell, and its ancestors as far as it was their last descendant: in a loop,
 /// since a tree may be deeper than the stack.
+///
+/// # Safety
+/// The last strong pointer was given up, or it is the only pointer of all and never used again; and the caller has seen what
+/// was written through the others, by the fence in `drop_strong` or the load in `drop_strong_if_not_alone`.
 #[cold]
 unsafe fn release(header: NonNull<Header>) {
     let mut next = Some(header);
     while let Some(header) = next.take() {
-        // SAFETY: the caller, or the round before, gave up the last strong count.
+        // SAFETY: the caller's promise, or the round before, which gave up the last strong pointer and has seen the same:
+        // nobody else is at more than the counts, and the weak count that the strong pointers held goes here.
         unsafe {
-            // Nobody else is here: `drop_strong` has seen what was written before.
             let extras = header.as_ref().extras.load(Relaxed);
             if !extras.is_null() {
                 header.as_ref().extras.store(ptr::null_mut(), Relaxed);
@@ -377,7 +382,7 @@ unsafe fn release(header: NonNull<Header>) {
 }
 
 /// # Safety
-/// The caller gave up the last weak count.
+/// The caller gave up the last weak count, or has the only one and never uses it again.
 unsafe fn free(header: NonNull<Header>) {
     // SAFETY: the caller's promise; the table belongs to this cell.
     unsafe { (header.as_ref().table.free)(header) }
@@ -393,9 +398,13 @@ unsafe impl Sync for WeakCell {}
 
 impl WeakCell {
     pub(crate) fn upgrade(&self) -> Option<CellRef> {
+        self.counts().revive().then(|| CellRef(self.0)) // not eagerly: one that is dropped counts
+    }
+
+    /// A reference to these alone: the last who held a strong pointer may be writing to the rest.
+    fn counts(&self) -> &Counts {
         // SAFETY: the weak count keeps the memory.
-        let counts = unsafe { &self.0.as_ref().counts };
-        counts.revive().then(|| CellRef(self.0)) // not eagerly: one that is dropped counts
+        unsafe { &(*self.0.as_ptr()).counts }
     }
 }
 
@@ -415,19 +424,16 @@ impl WeakCell {
 
 impl Clone for WeakCell {
     fn clone(&self) -> Self {
-        // SAFETY: the weak count keeps the memory.
-        unsafe { self.0.as_ref() }.counts.add_weak();
+        self.counts().add_weak();
         WeakCell(self.0)
     }
 }
 
 impl Drop for WeakCell {
     fn drop(&mut self) {
-        // SAFETY: this is our weak count, which keeps the memory until it is given up.
-        unsafe {
-            if self.0.as_ref().counts.drop_weak() {
-                free(self.0);
-            }
+        if self.counts().drop_weak() {
+            // SAFETY: ours was the last weak count.
+            unsafe { free(self.0) }
         }
     }
 }

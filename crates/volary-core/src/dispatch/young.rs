@@ -21,10 +21,12 @@ use crate::cell::Header;
 
 /// More than a tree is deep and wide at once; what is beyond waits its turn in the ring. That must be rare: whoever comes
 /// out of the ring begins another tree before those that were begun have ended, and soon most of all are alive at once.
-#[cfg(not(volary_loom))]
+#[cfg(not(any(volary_loom, volary_shuttle)))]
 const CAPACITY: usize = 1_024;
-#[cfg(volary_loom)]
+#[cfg(any(volary_loom, volary_shuttle))]
 const CAPACITY: usize = 2;
+// Or places would change when positions wrap.
+const _: () = assert!(CAPACITY.is_power_of_two());
 
 pub(crate) struct Young {
     /// Where the oldest stands. Moved on by whoever takes it.
@@ -132,7 +134,7 @@ mod tests {
         use loom::sync::Arc;
         use loom::thread;
 
-        type Written = [loom::cell::UnsafeCell<usize>; 3];
+        type Written = [loom::cell::UnsafeCell<usize>; 4];
 
         /// Takes what was written before it was put there, once.
         fn take(written: &Written, ready: Ready) -> usize {
@@ -150,7 +152,7 @@ mod tests {
         }
 
         fn shared() -> Arc<(Young, Written)> {
-            Arc::new((Young::new(), [1, 2, 3].map(|_| loom::cell::UnsafeCell::new(0))))
+            Arc::new((Young::new(), [1, 2, 3, 4].map(|_| loom::cell::UnsafeCell::new(0))))
         }
 
         #[test]
@@ -202,6 +204,34 @@ mod tests {
                 let own = young.youngest().map_or(0, |ready| take(written, ready));
                 let stolen: usize = thieves.into_iter().map(|thief| thief.join().unwrap()).sum();
                 assert_eq!(own + stolen, 1);
+                assert!(young.is_empty());
+            });
+        }
+
+        /// The thief may hold a `top` that its worker has moved on, and whose place has another one by then.
+        #[test]
+        fn loom_young_uses_a_place_again_under_a_thief_and_refuses_when_full() {
+            loom::model(|| {
+                let shared = shared();
+                let (young, written) = &*shared;
+                assert!(put(young, written, 1) && put(young, written, 2));
+                let thief = {
+                    let shared = shared.clone();
+                    thread::spawn(move || {
+                        let (young, written) = &*shared;
+                        young.oldest().map_or(0, |ready| take(written, ready))
+                    })
+                };
+                // Of two the thief takes one at most.
+                let mut sum = young.oldest().map(|ready| take(written, ready)).expect("one is left");
+                assert!(put(young, written, 3), "there is room");
+                if !put(young, written, 4) {
+                    sum += take(written, ready(4));
+                }
+                while let Some(ready) = young.youngest() {
+                    sum += take(written, ready);
+                }
+                assert_eq!(sum + thief.join().unwrap(), 10, "nobody is lost");
                 assert!(young.is_empty());
             });
         }

@@ -16,7 +16,6 @@ mod tokio_env;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
-use std::task::Waker;
 use std::time::SystemTime;
 
 pub use disk::{Disk, DiskFile, OpenMode};
@@ -99,12 +98,6 @@ pub trait Env: Send + Sync + 'static {
     /// must be that of the system, not of whoever happens to run them.
     fn is_here(&self) -> bool {
         true
-    }
-
-    /// The same while a task is polled, with its waker. Whoever asks often has it said once for each task.
-    fn is_here_for(&self, task: &Waker) -> bool {
-        let _ = task;
-        self.is_here()
     }
 
     /// Whether one seed decides everything.

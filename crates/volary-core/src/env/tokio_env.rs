@@ -8,20 +8,18 @@
     reason = "this is the one place where the real world is touched"
 )]
 
-use std::cell::Cell;
 use std::collections::hash_map::RandomState;
 use std::future::Future;
 use std::hash::BuildHasher;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
-use std::task::{Context, Poll, RawWakerVTable, Waker};
+use std::task::{Context, Poll};
 use std::thread::JoinHandle;
 use std::time::{Instant, SystemTime};
 
 use parking_lot::Mutex;
 use tokio::runtime::{self, Handle, Runtime, RuntimeFlavor};
-use tokio::task;
 
 use super::os_disk::OsDisk;
 use super::{BoxTask, Disk, Driver, Env, Signal};
@@ -74,40 +72,6 @@ impl TokioEnv {
     /// Whether the caller's runtime runs everything on one thread.
     pub(crate) fn is_current_thread(&self) -> bool {
         self.handle.runtime_flavor() == RuntimeFlavor::CurrentThread
-    }
-}
-
-/// A task while it is polled: its number, and its own waker. A runtime within a task, as `block_in_place` permits, has
-/// another waker; and a future with many in it has one for each.
-#[derive(Clone, Copy, PartialEq)]
-struct Polled {
-    task: task::Id,
-    waker: (*const (), *const RawWakerVTable),
-}
-
-thread_local! {
-    /// Of the task that was looked at last on this thread: which runtime polls it.
-    static SEEN: Cell<Option<(Polled, runtime::Id)>> = const { Cell::new(None) };
-}
-
-/// The runtime that a task is polled by. To ask tokio for it counts one more owner of the runtime and one less, in memory that
-/// all of its threads share: where they ask many actors, it would take longer than to ask.
-fn runtime_of(waker: &Waker) -> Option<runtime::Id> {
-    let current = || Handle::try_current().ok().map(|handle| handle.id());
-    let Some(task) = task::try_id() else {
-        return current();
-    };
-    let polled = Polled {
-        task,
-        waker: (waker.data(), waker.vtable()),
-    };
-    match SEEN.try_with(Cell::get) {
-        Ok(Some((seen, runtime))) if seen == polled => Some(runtime),
-        _ => {
-            let runtime = current()?;
-            let _ = SEEN.try_with(|seen| seen.set(Some((polled, runtime))));
-            Some(runtime)
-        }
     }
 }
 
@@ -180,11 +144,8 @@ impl Env for TokioEnv {
     }
 
     fn is_here(&self) -> bool {
+        // Not to be remembered for a task or its waker: within one poll whoever asks may enter several runtimes.
         Handle::try_current().is_ok_and(|handle| handle.id() == self.id)
-    }
-
-    fn is_here_for(&self, task: &Waker) -> bool {
-        runtime_of(task).is_some_and(|runtime| runtime == self.id)
     }
 
     fn termination(&self) -> Signal {

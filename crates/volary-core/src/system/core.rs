@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, Weak};
-use std::task::Waker;
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
@@ -388,9 +387,9 @@ impl SystemCore {
         matches!(dispatcher, BLOCKING | PINNED)
     }
 
-    /// Whether askers and spawners may run actors of this dispatcher where they stand, perhaps in a task that is polled.
+    /// Whether askers and spawners may run actors of this dispatcher where they stand.
     #[inline]
-    pub(crate) fn runs_inline(&self, dispatcher: u8, host: &Host, task: Option<&Waker>) -> bool {
+    pub(crate) fn runs_inline(&self, dispatcher: u8, host: &Host) -> bool {
         if self.simulated {
             return self.env.choose_inline();
         }
@@ -402,8 +401,7 @@ impl SystemCore {
         match host.worker() {
             Some(worker) if Arc::ptr_eq(&worker.pool, pool) => true,
             Some(worker) if worker.pool.shares_executor_with(pool) => true,
-            _ if pool.is_elsewhere() => false,
-            _ => task.map_or_else(|| self.env.is_here(), |task| self.env.is_here_for(task)),
+            _ => !pool.is_elsewhere() && self.env.is_here(),
         }
     }
 

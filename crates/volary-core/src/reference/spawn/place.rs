@@ -182,7 +182,10 @@ pub(crate) fn spawn_stand_in(system: NonNull<SystemCore>, core: &SystemCore, for
 
 #[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::foreign::{Errand, Outlet, Parcel, Undeliverable};
     use crate::{Actor, ActorSystem};
 
     struct Guardian;
@@ -196,10 +199,48 @@ mod tests {
         let parent = system.spawn(|| Guardian).await.expect("a parent");
         let core = parent.cell().system();
         let known = core.directory().len();
-        let spawn = || spawn_guardian(NonNull::from(core), Some(parent.cell()), "late", || Guardian);
+        let witness = Arc::new(());
+        let spawn = || {
+            let held = witness.clone();
+            let factory = move || {
+                let _ = &held;
+                Guardian
+            };
+            spawn_guardian(NonNull::from(core), Some(parent.cell()), "late", factory)
+        };
         parent.cell().state.seal(0);
         assert!(spawn().is_none());
         assert_eq!(core.directory().len(), known);
+        assert_eq!(Arc::strong_count(&witness), 1);
+        system.stop().await.expect("a stop");
+    }
+
+    struct Nowhere;
+
+    impl Outlet for Nowhere {
+        fn send(&self, _: &mut Parcel<'_>) -> Result<(), Undeliverable> {
+            Err(Undeliverable::Gone)
+        }
+
+        fn run(&self, _: Errand) {}
+    }
+
+    #[tokio::test]
+    async fn a_stand_in_that_comes_too_late_leaves_nothing() {
+        let system = ActorSystem::builder("late").start().await.expect("a system");
+        let someone = system.spawn(|| Guardian).await.expect("an actor");
+        let core = someone.cell().system();
+        let parent = core.stand_ins().expect("a parent of stand-ins");
+        let known = core.directory().len();
+        let outlet = Arc::new(Nowhere);
+        parent.state.seal(0);
+        let foreign = Foreign {
+            address: someone.address(),
+            outlet: outlet.clone(),
+        };
+        assert!(spawn_stand_in(NonNull::from(core), core, foreign).is_none());
+        assert_eq!(core.directory().len(), known);
+        assert_eq!(Arc::strong_count(&outlet), 1);
         system.stop().await.expect("a stop");
     }
 
