@@ -133,3 +133,37 @@ fn l14_an_ask_runs_at_home_from_a_task_that_enters_one_runtime_and_then_another(
         answer.unwrap()
     });
 }
+
+/// Waits, within its handler, for another runtime to ask the next one.
+struct Detour {
+    by: tokio::runtime::Handle,
+    next: ActorRef<Where>,
+}
+
+#[actor]
+impl Detour {
+    fn there_and_back(&mut self) -> Vec<tokio::runtime::Id> {
+        tokio::task::block_in_place(|| self.by.block_on(async { self.next.ask(Runtimes).await.unwrap() }))
+    }
+}
+
+#[test]
+fn l14_an_ask_runs_at_home_from_a_handler_that_waits_for_another_runtime() {
+    let (home, other) = (runtime(), runtime());
+    home.block_on(async {
+        let system = builder("detour").start().await.unwrap();
+        let next = system.spawn(|| Where { next: None }).await.unwrap();
+        let by = other.handle().clone();
+        let detour = system
+            .spawn(move || Detour {
+                by: by.clone(),
+                next: next.clone(),
+            })
+            .await
+            .unwrap();
+        for _ in 0..20 {
+            assert_eq!(detour.ask(ThereAndBack).await.unwrap(), [home.handle().id()]);
+        }
+        system.stop().await.unwrap();
+    });
+}

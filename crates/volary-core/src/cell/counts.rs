@@ -61,7 +61,9 @@ impl Counts {
     /// True: it was the last, and what hangs on the cell goes.
     #[inline]
     pub(super) fn drop_strong(&self) -> bool {
-        let last = strong(self.0.fetch_sub(STRONG, Release)) == 1;
+        let before = self.0.fetch_sub(STRONG, Release);
+        debug_assert!(strong(before) > 0 && weak(before) > 0, "a pointer that did not count");
+        let last = strong(before) == 1;
         if last {
             fence(Acquire);
         }
@@ -84,7 +86,9 @@ impl Counts {
     /// True: it was the last, and the memory goes.
     #[inline]
     pub(super) fn drop_weak(&self) -> bool {
-        let last = weak(self.0.fetch_sub(WEAK, Release)) == 1;
+        let before = self.0.fetch_sub(WEAK, Release);
+        debug_assert!(weak(before) > 0, "a pointer that did not count");
+        let last = weak(before) == 1;
         if last {
             fence(Acquire);
         }

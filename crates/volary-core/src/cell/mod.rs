@@ -42,7 +42,7 @@ pub(crate) use timed::{Plan, TimerName};
 pub use typed::MessageList;
 pub(crate) use typed::{Relay, cell_table, create, relay_table};
 pub use typed::{absent_table, message_table};
-pub(crate) use waker::{grace_waker, idle_waker, waker_of};
+pub(crate) use waker::{grace_waker, idle_waker, is_waker_of, waker_of};
 
 #[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
 mod miri_tests;

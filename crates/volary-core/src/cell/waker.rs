@@ -13,6 +13,12 @@ pub(crate) fn waker_of(cell: &Header) -> ManuallyDrop<Waker> {
     ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(cell.raw().as_ptr().cast_const().cast(), &HANDLER)) })
 }
 
+/// Whether the waker is the one that an actor's own future is polled with, and not that of something within which has another.
+#[inline]
+pub(crate) fn is_waker_of(waker: &Waker, cell: *const Header) -> bool {
+    std::ptr::eq(waker.data().cast(), cell) && std::ptr::eq(waker.vtable(), &raw const HANDLER)
+}
+
 /// A waker that tells the actor that its time to end a suspended handler or hook is over.
 pub(crate) fn grace_waker(cell: &Header) -> Waker {
     let cell = cell.to_ref().into_raw();

@@ -11,7 +11,7 @@ use std::future::{Future, IntoFuture};
 use std::ops::Deref;
 use std::pin::Pin;
 use std::ptr::NonNull;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use super::cycle;
@@ -253,7 +253,7 @@ impl<M: Message> KeptAsk<M> {
         // Those who were asked together are answered together.
         if !slot.is_complete() {
             beside_others(|| {
-                start(&self.target, CROWD_BUDGET);
+                start(&self.target, CROWD_BUDGET, None);
             });
         }
         slot.is_complete()
@@ -317,7 +317,7 @@ impl<C: Deref<Target = CellRef>, M: Message> Future for Asking<C, M> {
                     return Poll::Pending;
                 };
                 self.state = State::Waiting(slot);
-                let looked_at = start(&self.target, INLINE_BUDGET);
+                let looked_at = start(&self.target, INLINE_BUDGET, Some(task.waker()));
                 // SAFETY: the asker's share keeps the slot alive.
                 if unsafe { slot.as_ref() }.is_complete() {
                     progress.made();
@@ -373,14 +373,14 @@ fn charge(task: &mut Context<'_>) -> Option<Progress> {
 
 /// Runs the target here if that is allowed, and queues it otherwise. Returns the time if its handler had to look at the clock
 /// because it waits for something, and 0 otherwise.
-fn start(target: &CellRef, budget: u32) -> u64 {
+fn start(target: &CellRef, budget: u32, task: Option<&Waker>) -> u64 {
     if target.foreign().is_some() {
         return 0; // it is on its way already
     }
     let system = target.system();
     let ran = Host::with(|host| {
         let ambient = host.ambient();
-        if ambient.depth >= NESTING || !system.runs_inline(target.dispatcher, host) || !target.state.claim() {
+        if ambient.depth >= NESTING || !system.runs_inline(target.dispatcher, host, task) || !target.state.claim() {
             return None;
         }
         let asker = host.current().filter(|_| ambient.in_turn);

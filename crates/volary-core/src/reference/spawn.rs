@@ -435,7 +435,8 @@ fn begin(cell: CellRef, wait: Wait) -> (CellRef, Progress) {
         Some(slot)
     };
     // As with asks: actors that start each other must not pile up on one stack.
-    let here = Host::with(|host| host.ambient().depth < NESTING && cell.system().runs_inline(cell.dispatcher, host));
+    let here =
+        Host::with(|host| host.ambient().depth < NESTING && cell.system().runs_inline(cell.dispatcher, host, None));
     if here != Some(true) {
         let slot = report(&cell);
         cell.phase.set(Phase::Unborn);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, Weak};
+use std::task::Waker;
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
@@ -13,7 +14,7 @@ use super::metrics::Counters;
 use super::settings::Settings;
 use super::shutdown::{Course, ShutdownHook};
 use crate::actor::Dispatcher;
-use crate::cell::{CellRef, Directory, Header};
+use crate::cell::{CellRef, Directory, Header, is_waker_of};
 use crate::dispatch::{Elastic, Host, Pool, Ready};
 use crate::env::{Driver, Env, Observed, What};
 use crate::events::EventStream;
@@ -387,9 +388,9 @@ impl SystemCore {
         matches!(dispatcher, BLOCKING | PINNED)
     }
 
-    /// Whether askers and spawners may run actors of this dispatcher where they stand.
+    /// Whether askers, who wait with that waker, and spawners may run actors of this dispatcher where they stand.
     #[inline]
-    pub(crate) fn runs_inline(&self, dispatcher: u8, host: &Host) -> bool {
+    pub(crate) fn runs_inline(&self, dispatcher: u8, host: &Host, task: Option<&Waker>) -> bool {
         if self.simulated {
             return self.env.choose_inline();
         }
@@ -398,11 +399,14 @@ impl SystemCore {
             BLOCKING | PINNED => return false,
             own => &self.own_pools[usize::from(own - FIRST_OWN)].1,
         };
-        match host.worker() {
-            Some(worker) if Arc::ptr_eq(&worker.pool, pool) => true,
-            Some(worker) if worker.pool.shares_executor_with(pool) => true,
-            _ => !pool.is_elsewhere() && self.env.is_here(),
+        let of_worker = host
+            .worker()
+            .is_some_and(|worker| Arc::ptr_eq(&worker.pool, pool) || worker.pool.shares_executor_with(pool));
+        // A handler may enter another runtime and wait there; what it waits with is not its own waker then.
+        if of_worker && task.is_none_or(|task| is_waker_of(task, host.ambient().actor)) {
+            return true;
         }
+        !pool.is_elsewhere() && self.env.is_here()
     }
 
     pub(crate) fn dispatcher_index(&self, dispatcher: &Dispatcher) -> Result<u8, SpawnError> {
