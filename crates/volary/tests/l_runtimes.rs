@@ -149,21 +149,21 @@ impl Detour {
 
 #[test]
 fn l14_an_ask_runs_at_home_from_a_handler_that_waits_for_another_runtime() {
-    let (home, other) = (runtime(), runtime());
-    home.block_on(async {
-        let system = builder("detour").start().await.unwrap();
+    let (home, other, elsewhere) = (runtime(), runtime(), runtime());
+    let system = home.block_on(async { builder("detour").start().await.unwrap() });
+    let by = other.handle().clone();
+    let detour = home.block_on(async {
         let next = system.spawn(|| Where { next: None }).await.unwrap();
-        let by = other.handle().clone();
-        let detour = system
-            .spawn(move || Detour {
-                by: by.clone(),
-                next: next.clone(),
-            })
-            .await
-            .unwrap();
-        for _ in 0..20 {
-            assert_eq!(detour.ask(ThereAndBack).await.unwrap(), [home.handle().id()]);
-        }
-        system.stop().await.unwrap();
+        let make = move || Detour {
+            by: by.clone(),
+            next: next.clone(),
+        };
+        system.spawn(make).await.unwrap()
     });
+    for _ in 0..20 {
+        // Asked from elsewhere, so that a worker runs it.
+        let there = elsewhere.block_on(async { detour.ask(ThereAndBack).await.unwrap() });
+        assert_eq!(there, [home.handle().id()]);
+    }
+    home.block_on(async { system.stop().await.unwrap() });
 }
