@@ -437,3 +437,47 @@ impl Drop for WeakCell {
         }
     }
 }
+
+#[cfg(all(test, not(any(volary_loom, volary_shuttle))))]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use crate::{Actor, ActorSystem, SeededEnv};
+
+    struct Idle;
+
+    impl Actor for Idle {}
+
+    #[test]
+    fn nothing_is_brought_back_of_a_cell_that_only_weak_pointers_keep() {
+        let env = SeededEnv::new(7);
+        env.block_on(async {
+            let system = ActorSystem::builder("weak").environment(env.clone());
+            let system = system.start().await.expect("a system");
+            let witness = Arc::new(());
+            let held = witness.clone();
+            let factory = move || {
+                let _ = &held;
+                Idle
+            };
+            let actor = system.spawn(factory).await.expect("an actor");
+            let weak = actor.cell().downgrade();
+            actor.stop();
+            actor.terminated().await;
+            drop(actor);
+            // Whoever ended it lets go of it as well.
+            system.sleep(Duration::from_millis(1)).await;
+            assert_eq!(weak.counts().strong(), 0);
+            for _ in 0..3 {
+                assert!(weak.upgrade().is_none());
+                assert!(weak.clone().upgrade().is_none());
+                assert_eq!(weak.counts().strong(), 0);
+            }
+            assert_eq!(Arc::strong_count(&witness), 2, "the weak pointer keeps the memory");
+            drop(weak);
+            assert_eq!(Arc::strong_count(&witness), 1, "nobody does");
+            system.stop().await.expect("a stop");
+        });
+    }
+}
