@@ -41,7 +41,7 @@ pub(crate) use known::{Known, Watched};
 use lives::Lives;
 pub(crate) use lost::Lost;
 use misnamed::Misnamed;
-pub(crate) use outbound::Outbound;
+pub(crate) use outbound::{Listening, Outbound};
 pub use reading::PeerReading;
 pub(crate) use settled::Settled;
 pub(crate) use ship::{Shipment, Shipped};
