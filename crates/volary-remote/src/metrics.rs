@@ -45,6 +45,8 @@ counts! {
     received,
     /// Of these, the ones that were not delivered.
     refused,
+    /// What came in pieces and was given up before it was whole: there was no room for it, or nothing came any more.
+    abandoned,
     /// What others asked for and had no right to.
     forbidden,
     /// Attempts to connect.

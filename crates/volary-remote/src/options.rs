@@ -173,9 +173,9 @@ options! {
     receiver_share: u64 = 16_384, such as "1_024";
         Count "remote.receiver-share", "a whole number, at least 1 and at most the window",
         |o| (1..=o.window).contains(&o.receiver_share);
-    /// How many bytes of messages of all peers together may wait in mailboxes here; each counts for at least 256. A peer
-    /// may have as much of it as is free, so that one alone has half; what is beyond is answered as busy, and a message
-    /// that is larger than half is never taken.
+    /// How many bytes of messages of all peers together may wait in mailboxes here, or come in pieces and not be whole yet. Each
+    /// in a mailbox counts for at least 256 and at most 64 MiB. A peer may have as much of it as is free, so that one alone has
+    /// half; what is beyond is answered as busy, and a message that is larger than half is never taken. Answers that this node has asked for count, and are taken in any case.
     inbound_bytes: usize = 256 << 20, such as "64 << 20";
         Bytes "remote.inbound-bytes", "at least 1MiB", |o| o.inbound_bytes >= 1 << 20;
     /// Larger frames are cut in pieces of at most this length, so that small ones pass between them. With its head a piece of the

@@ -161,7 +161,11 @@ impl Inbox {
                 return None;
             }
         }
-        let units = (length.div_ceil(UNIT) as u64).clamp(1, MOST_UNITS);
+        let units = (length.div_ceil(UNIT) as u64).max(1);
+        if !peer.inflow.may_have(units) {
+            return None;
+        }
+        let units = units.min(MOST_UNITS);
         if !peer.inflow.charge(units) && !self.charge_again(units) {
             return None;
         }

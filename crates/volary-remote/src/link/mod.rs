@@ -8,6 +8,7 @@ mod dial;
 mod handshake;
 mod inbox;
 mod keep;
+mod pieces;
 mod read;
 mod share;
 mod until;
@@ -61,6 +62,8 @@ pub(crate) struct Link {
     /// How many have not, and how many one actor may keep.
     waiting: Waiting,
     share: Share,
+    /// What comes in pieces and is not whole yet.
+    pieces: Mutex<pieces::Pieces>,
     /// Actors here that the peer watches, by the addresses it uses, and the end of each watch.
     watches: Mutex<BTreeMap<String, Arc<Closing>>>,
     answers: answers::Answers,
@@ -95,6 +98,7 @@ impl Link {
                 let options = &peer.shared.options;
                 Share::new(options.receiver_share, options.window, greeting.bounds.window)
             },
+            pieces: Mutex::new(pieces::Pieces::new(peer.shared.options.limits())),
             watches: Mutex::default(),
             answers: answers::Answers::default(),
             ahead: ahead::Ahead::new(peer.shared.options.outbound_bytes / 2),

@@ -12,13 +12,13 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use volary_core::foreign::Arrival;
 use volary_core::{ActorId, Address, Moment, Resolving};
 use volary_wire::native::{
-    Assembler, Credit, Frame, FrameDecoder, GoodbyeReason, InternSpace, InternTable, Name, Reply, Terminated,
-    TerminationCause,
+    Credit, Frame, FrameDecoder, GoodbyeReason, InternSpace, InternTable, Name, Reply, Terminated, TerminationCause,
 };
 
 use super::Link;
 use super::answers::Question;
 use super::inbox::Inbox;
+use super::pieces::Taken;
 use super::until::{Closing, give_way, unless};
 use crate::compression::Stretch;
 use crate::operations::{forbid, heard, serve};
@@ -161,7 +161,6 @@ struct Place {
 struct Inbound {
     link: Arc<Link>,
     decoder: FrameDecoder,
-    assembler: Assembler,
     addresses: InternTable<Place>,
     types: InternTable<()>,
     /// How often a number of a type got another name.
@@ -191,7 +190,6 @@ impl Inbound {
             is_looked_at: false,
             is_published: false,
             decoder,
-            assembler: Assembler::new(limits.clone()),
             addresses: InternTable::new(InternSpace::Address, &limits),
             types: InternTable::new(InternSpace::Type, &limits),
             retyped: 0,
@@ -334,15 +332,16 @@ impl Inbound {
                     bytes: chunk.payload.len() as u64,
                 }));
                 let now = peer.shared.nanos();
-                match self.assembler.accept(chunk, now) {
-                    Ok(Some(frame)) => self.handle(frame)?,
-                    Ok(None) => {}
+                let was_asked_for = |beginning| self.link.has_asked_for(beginning);
+                let taken = self.link.pieces.lock().accept(chunk, now, &peer.inflow, was_asked_for);
+                match taken {
+                    Ok(Taken::Whole(frame)) => self.handle(frame)?,
+                    Ok(Taken::Part) => {}
+                    Ok(Taken::GivenUp(beginning)) => self.link.abandoned(beginning),
                     Err(error) => return Err(error.to_string()),
                 }
             }
-            Frame::Abort { transfer } => {
-                self.assembler.abort(transfer);
-            }
+            Frame::Abort { transfer } => self.link.pieces.lock().abort(transfer, &peer.inflow),
             Frame::Confirm(confirm) => {
                 let confirmed = peer.outbound.lock().confirm(self.link.epoch, &confirm);
                 let count = confirmed.map_err(|breach| breach.to_string())?;
@@ -464,6 +463,12 @@ impl Inbound {
             return;
         };
         self.link.peer.ended(&address.to_string());
+    }
+}
+
+impl Drop for Inbound {
+    fn drop(&mut self) {
+        self.link.pieces.lock().clear(&self.link.peer.inflow);
     }
 }
 

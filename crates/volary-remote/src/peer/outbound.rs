@@ -400,6 +400,11 @@ impl Outbound {
         Some((asked.reply, asked.message))
     }
 
+    /// Whether somebody waits for this answer.
+    pub(crate) fn has_asked(&self, correlation: u64) -> bool {
+        self.asks.contains_key(&correlation)
+    }
+
     /// Asks whose askers have given up, to be cancelled.
     pub(crate) fn take_unwanted(&mut self) -> Vec<u64> {
         let mut unwanted: Vec<u64> = self

@@ -19,6 +19,7 @@ pub(crate) struct Counters {
     pub(crate) busy: AtomicU64,
     received: AtomicU64,
     pub(crate) refused: AtomicU64,
+    pub(crate) abandoned: AtomicU64,
     pub(crate) connections: AtomicU64,
     /// Connections that have ended.
     pub(crate) disconnections: AtomicU64,
@@ -61,6 +62,7 @@ impl Counters {
             busy: count(&self.busy),
             received: count(&self.received),
             refused: count(&self.refused),
+            abandoned: count(&self.abandoned),
             forbidden: count(&self.forbidden),
             attempts: count(&self.attempts),
             failed_attempts: count(&self.failed_attempts),
@@ -124,6 +126,8 @@ pub struct PeerReading {
     pub received: u64,
     /// Of these, the ones that were not delivered.
     pub refused: u64,
+    /// What came in pieces and was given up before it was whole: there was no room for it, or nothing came any more.
+    pub abandoned: u64,
     /// What it asked for and had no right to: messages, which are among the refused, operations and watches.
     pub forbidden: u64,
     /// How often this node has tried to connect to it; it may have called by itself, too.
@@ -186,6 +190,7 @@ impl Peer {
             busy: counts.busy,
             received: counts.received,
             refused: counts.refused,
+            abandoned: counts.abandoned,
             forbidden: counts.forbidden,
             attempts: counts.attempts,
             failed_attempts: counts.failed_attempts,
