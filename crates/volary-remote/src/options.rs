@@ -178,6 +178,11 @@ options! {
     /// half; what is beyond is answered as busy, and a message that is larger than half is never taken. Answers that this node has asked for count, and are taken in any case.
     inbound_bytes: usize = 256 << 20, such as "64 << 20";
         Bytes "remote.inbound-bytes", "at least 1MiB", |o| o.inbound_bytes >= 1 << 20;
+    /// How many actors of other nodes may be known here at a time because messages of peers refer to them. Each takes about a
+    /// kilobyte for as long as anybody here refers to it, and its address in a message two dozen bytes. Those of one peer's
+    /// messages may be as many as are free, so that one alone has half; a message that refers to more is refused.
+    references: usize = 1 << 19, such as "1 << 16";
+        Count "remote.references", "a whole number, at least 2", |o| o.references >= 2;
     /// Larger frames are cut in pieces of at most this length, so that small ones pass between them. With its head a piece of the
     /// usual length fits into a buffer of 64 KiB: one that does not is copied once more.
     chunk_bytes: usize = 63 << 10, such as "16 << 10";

@@ -19,6 +19,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use volary_core::foreign::{Abroad, StandIn};
 use volary_core::settings::Effective;
+use volary_core::tree::Node;
 use volary_core::{ActorSystem, Address, AnyRef};
 use volary_wire::Registry;
 use volary_wire::native::RefuseReason;
@@ -67,6 +68,8 @@ pub(crate) struct Shared {
     pub(crate) waiting: Waiting,
     /// Room that messages of all peers take which wait in mailboxes here.
     pub(crate) inbound: Arc<AtomicU64>,
+    /// Room that actors elsewhere take which messages of all peers have made known here.
+    pub(crate) references: Arc<AtomicU64>,
     /// How many actors are starting at the wish of others.
     pub(crate) starting: AtomicUsize,
     /// Connections of others that ended before their handshake was over.
@@ -129,6 +132,7 @@ impl Shared {
             spawnables: with.spawnables,
             waiting: Waiting::default(),
             inbound: Arc::default(),
+            references: Arc::default(),
             starting: AtomicUsize::new(0),
             not_taken: AtomicU64::new(0),
             relief: Arc::default(),
@@ -163,6 +167,17 @@ impl Shared {
             None => true,
         };
         is_here.then(|| self.system.find(address)).flatten()
+    }
+
+    /// Whether this node is called so.
+    pub(crate) fn is_called(&self, node: &Node) -> bool {
+        self.here.node() == Some(node)
+    }
+
+    /// Lets go of all stand-ins that nobody refers to.
+    pub(crate) fn sweep(&self) {
+        let peers: Vec<_> = self.peers.lock().values().cloned().collect();
+        peers.iter().for_each(|peer| peer.sweep());
     }
 
     /// A stand-in for an actor of that very peer; others it may not speak for.

@@ -2,6 +2,7 @@
 
 mod deliver;
 mod held;
+mod referring;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ use std::sync::{Arc, Weak};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 use volary_core::foreign::Arrival;
-use volary_core::{ActorId, Address, Moment, Resolving};
+use volary_core::{ActorId, Address, Moment, Resolver, Resolving};
 use volary_wire::native::{
     Credit, Frame, FrameDecoder, GoodbyeReason, InternSpace, InternTable, Name, Reply, Terminated, TerminationCause,
 };
@@ -27,6 +28,7 @@ use crate::transport_actor::InboundMessage;
 use crate::trust::Right;
 use deliver::{Receiver, Unusual};
 use held::Held;
+use referring::Referring;
 
 /// How many messages are handled before others have their turn.
 const BUDGET: usize = 256;
@@ -174,6 +176,7 @@ struct Inbound {
     /// How many asks before that nobody has begun with, or have an answer that is not written.
     unanswered: Cell<u64>,
     held: RefCell<Held>,
+    referring: Arc<Referring>,
     /// How many inboxes there may be before it is looked for those that are of no use.
     most_inboxes: Cell<usize>,
     /// Somebody looks at what arrives, so that nothing goes the short way.
@@ -185,6 +188,7 @@ struct Inbound {
 impl Inbound {
     fn new(link: Arc<Link>, decoder: FrameDecoder) -> Self {
         let limits = link.peer.shared.options.limits();
+        let referring = Referring::new(link.peer.clone());
         Inbound {
             link,
             is_looked_at: false,
@@ -198,6 +202,7 @@ impl Inbound {
             arrived: Cell::new(None),
             unanswered: Cell::new(0),
             held: RefCell::default(),
+            referring,
             most_inboxes: Cell::new(FEW_INBOXES),
         }
     }
@@ -217,7 +222,9 @@ impl Inbound {
         self.unanswered.set(self.link.answers.about_waiting());
         self.is_published = shared.system.events().has_subscribers::<InboundMessage>();
         self.is_looked_at = self.is_published || !shared.propagators.is_empty();
-        let handled = Resolving::within(&peer.shared.resolver, || {
+        self.referring.begin();
+        let resolver: Arc<dyn Resolver> = self.referring.clone();
+        let handled = Resolving::within(&resolver, || {
             let handled = self.handle_all()?;
             Ok(match handled {
                 // Its last words are behind all that.
@@ -230,6 +237,7 @@ impl Inbound {
                 _ => handled,
             })
         });
+        peer.references.rest();
         self.pass_on_asked();
         if matches!(handled, Ok(Handled::Some)) {
             std::mem::forget(resting); // there is more to read
@@ -243,7 +251,8 @@ impl Inbound {
         let _turn = peer.reading.lock();
         if !self.held.get_mut().is_empty() && !self.link.closing().is_closed() {
             // That it broke a rule is known.
-            let _ = Resolving::within(&peer.shared.resolver, || self.let_all_in());
+            let resolver: Arc<dyn Resolver> = self.referring.clone();
+            let _ = Resolving::within(&resolver, || self.let_all_in());
             self.pass_on_asked();
         }
     }

@@ -19,6 +19,7 @@ mod misnamed;
 mod names;
 mod outbound;
 mod reading;
+mod referred;
 mod settled;
 mod ship;
 mod terms;
@@ -43,6 +44,7 @@ pub(crate) use lost::Lost;
 use misnamed::Misnamed;
 pub(crate) use outbound::{Listening, Outbound};
 pub use reading::PeerReading;
+pub(crate) use referred::Referred;
 pub(crate) use settled::Settled;
 pub(crate) use ship::{Shipment, Shipped};
 pub(crate) use way::Way;
@@ -76,6 +78,8 @@ pub(crate) struct Peer {
     pub(crate) expected: AtomicU64,
     /// Room that its messages take which wait in mailboxes here.
     pub(crate) inflow: Inflow,
+    /// Room for the actors elsewhere that its messages have made known here.
+    pub(crate) references: Arc<Inflow>,
     /// Held while what came on a connection is handled: nothing of one connection is handled after what comes on the next.
     pub(crate) reading: Mutex<()>,
     /// The peer will never be spoken to again under its present incarnation, or this node stops.
@@ -106,6 +110,11 @@ impl Peer {
                 (shared.options.inbound_bytes / UNIT) as u64,
                 shared.options.peers as u64,
             ),
+            references: Arc::new(Inflow::new(
+                shared.references.clone(),
+                shared.options.references as u64,
+                shared.options.peers as u64,
+            )),
             reading: Mutex::new(()),
             closed: AtomicBool::new(false),
             compression: Mutex::new(None),
@@ -124,6 +133,11 @@ impl Peer {
 
     /// A stand-in for the actor at `address`, the same for everybody.
     pub(crate) fn stand_in(self: &Arc<Self>, address: &Address) -> Option<StandIn> {
+        self.refer_to(address, None)
+    }
+
+    /// The same for one that a message of somebody has named, for whom there is this room.
+    pub(crate) fn refer_to(self: &Arc<Self>, address: &Address, room: Option<Referred>) -> Option<StandIn> {
         let text = address.to_string();
         let mut known = self.known.lock();
         if let Some(found) = known.get(&text) {
@@ -134,7 +148,7 @@ impl Peer {
         }
         if let Some(system) = known.system().filter(|system| *system != address.system()) {
             let system = system.to_owned();
-            let outlet = Arc::new(Misnamed::new(self, address, &system));
+            let outlet = Arc::new(Misnamed::new(self, address, &system, room));
             let stand_in = self.shared.system.stand_in(address.clone(), outlet)?;
             let crowded = known.insert(text, stand_in.clone());
             drop(known);
@@ -144,7 +158,7 @@ impl Peer {
             self.shared.report_misnamed(&self.node, address.system(), &system);
             return Some(stand_in);
         }
-        let outlet = Arc::new(PeerOutlet::new(self, text.as_str().into()));
+        let outlet = Arc::new(PeerOutlet::new(self, text.as_str().into(), room));
         let stand_in = self.shared.system.stand_in(address.clone(), outlet.clone())?;
         outlet.set_id(stand_in.id());
         let crowded = known.insert(text, stand_in.clone());

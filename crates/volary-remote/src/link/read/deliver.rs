@@ -66,7 +66,7 @@ impl Inbound {
                 .receipt(receipt)
                 .from(sender)
                 .deliver(|| route.tell(&receiver.actor, told.codec, told.payload))
-                .map_err(Undelivered::from),
+                .map_err(|error| self.why_not(error)),
             None => Err(Undelivered::Busy),
         };
         drop(receiver);
@@ -333,7 +333,16 @@ impl Inbound {
                 }
             },
         };
-        delivered.map_err(Undelivered::from)
+        delivered.map_err(|error| self.why_not(error))
+    }
+
+    /// Why a message was not delivered.
+    #[cold]
+    fn why_not(&self, error: DeliverError) -> Undelivered {
+        match self.referring.why_not() {
+            Some(why) => Undelivered::Not(Outcome::REFUSED, why),
+            None => error.into(),
+        }
     }
 
     /// Whether a message has to wait before its mailbox.
