@@ -358,7 +358,7 @@ impl Shared {
     /// Whether a caller is taken. If both call at the same time, the call of the lower address counts.
     fn admit(&self, node: &str, incarnation: u64) -> Result<Arc<Peer>, (RefuseReason, String)> {
         if self.is_stopping() {
-            return Err((RefuseReason::Busy, "it is stopping".to_owned()));
+            return Err((RefuseReason::Stopping, "it is stopping".to_owned()));
         }
         if node == self.node {
             return Err((RefuseReason::Forbidden, "that is this node".to_owned()));
