@@ -235,7 +235,7 @@ options! {
     /// that a peer goes by is a label, and whoever may call can go by ever new ones; 0 leaves the sums.
     peer_figures: usize = 256, such as "0";
         Count "remote.peer-figures", "a whole number, at most 65536", |o| o.peer_figures <= 1 << 16;
-    /// How many connections may be in their handshake at a time.
+    /// How many connections may be in their handshake at a time; a quarter of them from one address, or four if that is more.
     handshakes: usize = 256, such as "32";
         Count "remote.handshakes", "a whole number, at least 1", |o| o.handshakes > 0;
     /// How many bytes the compressed bytes of one read, which are 16 KiB, may become; more ends the connection. Not less

@@ -1,5 +1,6 @@
 //! What all associations of a node share: the peers, the connections to them, and who may call.
 
+mod callers;
 #[cfg(test)]
 mod crossing;
 mod departed;
@@ -24,6 +25,7 @@ use volary_core::{ActorSystem, Address, AnyRef};
 use volary_wire::Registry;
 use volary_wire::native::RefuseReason;
 
+use callers::Callers;
 pub(crate) use language::Language;
 
 use crate::compression::Compression;
@@ -454,25 +456,28 @@ impl Shared {
     }
 
     async fn listen(self: Arc<Self>, mut listener: Box<dyn Listener>) {
-        let open = Arc::new(AtomicU64::new(0));
+        let callers = Callers::new(self.options.handshakes);
         while let Some(accepted) = self.closing.or(link::contained(listener.accept())).await {
             let panicked = || Err(std::io::Error::other("what takes connections panicked"));
             match accepted.unwrap_or_else(panicked) {
-                Ok(_) if open.load(Relaxed) >= self.options.handshakes as u64 => {
-                    self.not_taken.fetch_add(1, Relaxed);
-                    if self.is_new("", "too many connections") {
-                        tracing::warn!("too many connections are in their handshake; said once");
-                    }
-                }
                 Ok(connection) => {
-                    open.fetch_add(1, Relaxed);
-                    let (shared, open) = (self.clone(), open.clone());
+                    let calling = match callers.enter(&connection.from) {
+                        Ok(calling) => calling,
+                        Err(why) => {
+                            self.not_taken.fetch_add(1, Relaxed);
+                            if self.is_new("", &why.to_string()) {
+                                tracing::warn!(from = connection.from, "{why}; said once");
+                            }
+                            continue;
+                        }
+                    };
+                    let shared = self.clone();
                     self.system.world().spawn(Box::pin(async move {
                         if link::contained(shared.clone().welcome(connection)).await.is_none() {
                             shared.not_taken.fetch_add(1, Relaxed);
                             tracing::error!("what takes connections panicked");
                         }
-                        open.fetch_sub(1, Relaxed);
+                        drop(calling);
                     }));
                 }
                 Err(error) => {

@@ -485,3 +485,21 @@ async fn r3_calls_that_cross_are_not_counted_as_refused() {
     assert_eq!(node.remote.refused_connections(), 1);
     node.system.stop().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn s20_one_address_that_says_nothing_leaves_room_to_others() {
+    let node = Node::start("one", builder().options(patient().handshakes(16))).await;
+    let mut silent = Vec::new();
+    for _ in 0..4 {
+        silent.push(Stranger::knock(&node).await);
+    }
+    let mut more = Stranger::knock(&node).await;
+    soon("the end", more.hear_the_end()).await;
+    eventually("it is counted", || node.remote.refused_connections() == 1).await;
+    let mut other = Stranger::knock_from(&node, "127.0.0.2").await;
+    other.say([hello(NAME, 7)]).await;
+    let heard = soon("an answer", other.hear()).await;
+    assert!(matches!(heard, Some(Frame::Welcome(_))), "{heard:?}");
+    drop(silent);
+    node.system.stop().await.unwrap();
+}
