@@ -251,7 +251,7 @@ impl Inbound {
         let link = &*self.link;
         let shared = &link.peer.shared;
         let route = self.route(&envelope.type_name, receiver)?;
-        let mut baggage = envelope.metadata.as_ref().and_then(baggage);
+        let mut baggage = envelope.metadata.as_ref().and_then(|metadata| self.baggage(metadata));
         if !shared.propagators.is_empty() {
             let refused = |why| Undelivered::Not(Outcome::REFUSED, why);
             baggage = shared.extract(baggage).map_err(refused)?;
@@ -287,6 +287,19 @@ impl Inbound {
             return Ok(());
         }
         self.put(&receiver.actor, message)
+    }
+
+    /// What travelled along, but for what is beyond the bounds of handlers, which stays behind and is said once.
+    fn baggage(&self, metadata: &Metadata) -> Option<Baggage> {
+        let (baggage, beyond) = baggage(metadata)?;
+        if !beyond.is_empty() {
+            let peer = &*self.link.peer;
+            let why =
+                "a header was left behind: its name is none, or all of a message are longer than handlers may have";
+            tracing::debug!(node = %peer.node, headers = ?beyond, why);
+            peer.shared.report_refused(&peer.node, why);
+        }
+        Some(baggage)
     }
 
     /// When what is handled now has come.
@@ -550,8 +563,8 @@ fn unknown_number(id: u32) -> Undelivered {
     Undelivered::Rule(format!("it uses the number {id}, which it has not defined"))
 }
 
-/// What travelled along, as handlers see it, if anything did.
-fn baggage(metadata: &Metadata) -> Option<Baggage> {
+/// What travelled along, as handlers see it, if anything did; and which headers are beyond what they may hold.
+fn baggage(metadata: &Metadata) -> Option<(Baggage, Vec<&str>)> {
     if metadata.trace().is_none() && metadata.headers().next().is_none() {
         return None;
     }
@@ -564,9 +577,12 @@ fn baggage(metadata: &Metadata) -> Option<Baggage> {
             baggage = baggage.with_trace(if sampled { context.sampled() } else { context });
         }
     }
+    let mut beyond = Vec::new();
     for (name, value) in metadata.headers() {
-        // What is beyond our bounds stays behind.
-        baggage = baggage.clone().with_header(name, value).unwrap_or(baggage);
+        match baggage.clone().with_header(name, value) {
+            Ok(more) => baggage = more,
+            Err(_) => beyond.push(name),
+        }
     }
-    Some(baggage)
+    Some((baggage, beyond))
 }
