@@ -111,6 +111,14 @@ impl Outbound {
         });
     }
 
+    /// Without a connection, the asks that have waited for one longer than their askers: what they take others may have.
+    pub(crate) fn take_overdue(&mut self) -> Vec<Lost> {
+        match self.connected {
+            true => Vec::new(),
+            false => self.take_given_up(),
+        }
+    }
+
     /// Takes out the asks that have waited for a connection longer than their askers: they are not to be handled after
     /// their deadline.
     fn take_given_up(&mut self) -> Vec<Lost> {
