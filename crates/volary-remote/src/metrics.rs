@@ -39,6 +39,8 @@ counts! {
     unconfirmed,
     /// Messages that never left.
     unreachable,
+    /// What actors there were told beside messages, as to stop, and did not hear: it never left.
+    unsaid,
     /// Messages for which there was no room, there or on their way.
     busy,
     /// Messages that came from other nodes.

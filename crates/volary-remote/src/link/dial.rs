@@ -270,4 +270,27 @@ mod tests {
         let reading = node.peer().read();
         assert_eq!((reading.under_way, reading.open_asks, reading.unreachable), (1, 0, 16));
     }
+
+    #[test]
+    fn r8_what_a_reference_was_told_beside_messages_and_never_left_is_counted() {
+        let options = RemoteOptions::new().outbound_bytes(1 << 16);
+        let node = Alone::start(Remote::builder().kind::<Desk>().options(options));
+        let address = format!("volary://there@{PEER}/user/desk").parse().unwrap();
+        let desk: ActorRef<Desk> = node.remote.actor(&address).unwrap();
+        (0..3).for_each(|_| desk.restart());
+        assert_eq!(node.peer().read().unsaid, 0, "they wait");
+        for _ in 0..20 {
+            node.world.env.advance(Duration::from_secs(1));
+        }
+        assert_eq!(node.peer().read().unsaid, 3, "it is lost");
+        // And what there is no room for.
+        let desk: ActorRef<Desk> = node.remote.actor(&address).unwrap();
+        (0..10_000).for_each(|_| desk.restart());
+        let unsaid = node.peer().read().unsaid;
+        assert!((4..10_003).contains(&unsaid), "{unsaid}");
+        for _ in 0..60 {
+            node.world.env.advance(Duration::from_secs(1));
+        }
+        assert_eq!(node.peer().read().unsaid, 10_003);
+    }
 }

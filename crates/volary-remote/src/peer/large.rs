@@ -175,6 +175,12 @@ impl LargeFrames {
         messages.filter_map(|large| Some((large.message()?.sequence, &*large.frame)))
     }
 
+    /// What waits here and is neither a message nor the answer to an ask.
+    pub(super) fn others(&self) -> impl Iterator<Item = &[u8]> {
+        let others = self.queue.iter().filter(|large| matches!(large.what, What::Other));
+        others.map(|large| &*large.frame)
+    }
+
     /// What is put in by this stands before all that is there.
     pub(super) fn put_before(&mut self, put: impl FnOnce(&mut Self)) {
         let rest = std::mem::take(&mut self.queue);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::{Buf, BytesMut};
 use volary_core::foreign::{PendingReply, Undeliverable};
 use volary_core::{ActorId, DeadReason};
-use volary_wire::native::{Addressed, Bounds, Capabilities, Frame, FrameDecoder, Limits, Metadata, NameRef};
+use volary_wire::native::{Addressed, Bounds, Capabilities, Frame, FrameDecoder, FrameKind, Limits, Metadata, NameRef};
 
 use super::lost::Lost;
 use super::names::Names;
@@ -224,6 +224,8 @@ impl Outbound {
     fn lose_all(&mut self, reason: impl Fn(u64) -> DeadReason) -> Vec<Lost> {
         self.wanted = false;
         self.first.clear();
+        let errands = frames(&self.ready).filter(|frame| is_errand(frame)).count();
+        self.unsaid += (errands + self.large.others().filter(|frame| is_errand(frame)).count()) as u64;
         self.ready.clear();
         (self.answers, self.replies) = (0, 0);
         self.writing = false;
@@ -253,6 +255,11 @@ impl Outbound {
         lost
     }
 
+    /// How many errands were lost since it was asked last.
+    pub(crate) fn take_unsaid(&mut self) -> u64 {
+        std::mem::take(&mut self.unsaid)
+    }
+
     /// Askers whose message arrived and whose answer will not.
     pub(crate) fn take_unanswered(&mut self) -> Vec<PendingReply> {
         std::mem::take(&mut self.unanswered)
@@ -267,6 +274,11 @@ fn frames(mut left: &[u8]) -> impl Iterator<Item = &[u8]> {
         left = rest;
         Some(frame)
     })
+}
+
+/// Whether a frame is what a reference was told, as to stop: an operation that nobody waits for.
+pub(super) fn is_errand(frame: &[u8]) -> bool {
+    frame.get(4) == Some(&(FrameKind::Operation as u8)) && frame.get(6) == Some(&0)
 }
 
 /// The number of a frame that is a message.
@@ -289,7 +301,7 @@ fn metadata(frame: &[u8]) -> Option<Metadata> {
 #[cfg(test)]
 mod tests {
     use bytes::BytesMut;
-    use volary_wire::native::{FrameKind, FrameWriter, Head, Operation};
+    use volary_wire::native::{FrameWriter, Head, Operation};
 
     use super::super::outbound::put;
     use super::*;

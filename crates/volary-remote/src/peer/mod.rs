@@ -231,9 +231,22 @@ impl Peer {
 
     /// The same, on a connection that is made for it if there is none.
     pub(crate) fn write_in_time(&self, frame: &Frame) {
-        self.outbound.lock().write_in_time(frame);
+        let unsaid = {
+            let outbound = &mut *self.outbound.lock();
+            outbound.write_in_time(frame);
+            outbound.take_unsaid()
+        };
+        self.report_unsaid(unsaid);
         self.to_write.notify_one();
         self.look.notify_one();
+    }
+
+    /// So many errands were lost.
+    fn report_unsaid(&self, count: u64) {
+        if count > 0 {
+            self.counters.unsaid.fetch_add(count, Relaxed);
+            self.shared.report_unsaid(&self.node);
+        }
     }
 
     /// A connection was made; its number. If another incarnation was spoken to before, all that is known of that is over.
@@ -391,7 +404,11 @@ impl Peer {
 
     /// The same, where the reason is known.
     fn report_because(&self, lost: Vec<Lost>, why: &str) {
-        let unanswered = self.outbound.lock().take_unanswered();
+        let (unanswered, unsaid) = {
+            let outbound = &mut *self.outbound.lock();
+            (outbound.take_unanswered(), outbound.take_unsaid())
+        };
+        self.report_unsaid(unsaid);
         for reply in unanswered {
             reply.lost(RemoteError::Unconfirmed {
                 node: self.node.clone(),

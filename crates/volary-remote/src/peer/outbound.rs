@@ -78,6 +78,8 @@ pub(crate) struct Outbound {
     /// Askers whose message arrived and whose answer will not.
     pub(super) unanswered: Vec<PendingReply>,
     pub(super) unreported: Unreported,
+    /// How many errands were lost and not counted yet.
+    pub(super) unsaid: u64,
     pub(super) correlation: u64,
     pub(super) most_bytes: usize,
     pub(super) window: u64,
@@ -111,6 +113,7 @@ impl Outbound {
             asks: HashMap::default(),
             unanswered: Vec::new(),
             unreported: Unreported::default(),
+            unsaid: 0,
             correlation: 0,
             most_bytes: options.outbound_bytes,
             window: options.window,
@@ -218,9 +221,10 @@ impl Outbound {
 
     /// The same; without a connection it waits for one, if there is room.
     pub(crate) fn write_in_time(&mut self, frame: &Frame) {
-        if (self.connected || (!self.closed && self.ready.len() < self.most_bytes))
-            && let Err(why) = self.write_behind(frame)
-        {
+        let has_room = self.connected || (!self.closed && self.ready.len() < self.most_bytes);
+        if !has_room {
+            self.unsaid += u64::from(matches!(frame, Frame::Operation(errand) if errand.correlation == 0));
+        } else if let Err(why) = self.write_behind(frame) {
             tracing::error!(%why, "what is said beside messages cannot be sent");
         }
     }

@@ -16,6 +16,7 @@ pub(crate) struct Counters {
     pub(crate) confirmed: AtomicU64,
     pub(crate) unconfirmed: AtomicU64,
     pub(crate) unreachable: AtomicU64,
+    pub(crate) unsaid: AtomicU64,
     pub(crate) busy: AtomicU64,
     received: AtomicU64,
     pub(crate) refused: AtomicU64,
@@ -59,6 +60,7 @@ impl Counters {
             confirmed: count(&self.confirmed),
             unconfirmed: count(&self.unconfirmed),
             unreachable: count(&self.unreachable),
+            unsaid: count(&self.unsaid),
             busy: count(&self.busy),
             received: count(&self.received),
             refused: count(&self.refused),
@@ -111,6 +113,8 @@ pub struct PeerReading {
     pub unconfirmed: u64,
     /// Messages that never left.
     pub unreachable: u64,
+    /// What actors there were told beside messages, as to stop, and did not hear: it never left.
+    pub unsaid: u64,
     /// Messages that were refused there because their receiver had too much mail.
     pub busy: u64,
     /// Messages that are on their way or wait for a connection.
@@ -187,6 +191,7 @@ impl Peer {
             confirmed: counts.confirmed,
             unconfirmed: counts.unconfirmed,
             unreachable: counts.unreachable,
+            unsaid: counts.unsaid,
             busy: counts.busy,
             received: counts.received,
             refused: counts.refused,
