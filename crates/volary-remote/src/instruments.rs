@@ -60,14 +60,16 @@ macro_rules! gauges {
     };
 }
 
-const COUNTERS: [Figure; 16] = counters! {
+const COUNTERS: [Figure; 18] = counters! {
     sent "messages.sent.count" "" "Messages that were taken for other nodes";
     confirmed "messages.confirmed.count" "" "Messages that have left their mailbox on another node";
     unconfirmed "messages.unconfirmed.count" "" "Messages whose connection broke before they were confirmed";
     unreachable "messages.unreachable.count" "" "Messages that never left this node";
+    unsaid "errands.unsaid.count" "" "What actors elsewhere were told beside messages, as to stop, and never left";
     busy "messages.busy.count" "" "Messages for which there was no room on another node or on their way";
     received "messages.received.count" "" "Messages that came from other nodes";
     refused "messages.refused.count" "" "Messages from other nodes that were not delivered";
+    abandoned "messages.abandoned.count" "" "What came in pieces from other nodes and was given up before it was whole";
     forbidden "forbidden.count" "" "What other nodes asked for and had no right to";
     attempts "connections.attempts.count" "" "Attempts to connect";
     failed_attempts "connections.failed.count" "" "Attempts to connect that came to nothing, in the handshake or before";

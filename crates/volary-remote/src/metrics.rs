@@ -39,12 +39,16 @@ counts! {
     unconfirmed,
     /// Messages that never left.
     unreachable,
+    /// What actors there were told beside messages, as to stop, and did not hear: it never left.
+    unsaid,
     /// Messages for which there was no room, there or on their way.
     busy,
     /// Messages that came from other nodes.
     received,
     /// Of these, the ones that were not delivered.
     refused,
+    /// What came in pieces and was given up before it was whole: there was no room for it, or nothing came any more.
+    abandoned,
     /// What others asked for and had no right to.
     forbidden,
     /// Attempts to connect.

@@ -176,11 +176,16 @@ options! {
     receiver_share: u64 = 16_384, such as "1_024";
         Count "remote.receiver-share", "a whole number, at least 1 and at most the window",
         |o| (1..=o.window).contains(&o.receiver_share);
-    /// How many bytes of messages of all peers together may wait in mailboxes here; each counts for at least 256. A peer
-    /// may have as much of it as is free, so that one alone has half; what is beyond is answered as busy, and a message
-    /// that is larger than half is never taken.
+    /// How many bytes of messages of all peers together may wait in mailboxes here, or come in pieces and not be whole yet. Each
+    /// in a mailbox counts for at least 256 and at most 64 MiB. A peer may have as much of it as is free, so that one alone has
+    /// half; what is beyond is answered as busy, and a message that is larger than half is never taken. Answers that this node has asked for count, and are taken in any case.
     inbound_bytes: usize = 256 << 20, such as "64 << 20";
         Bytes "remote.inbound-bytes", "at least 1MiB", |o| o.inbound_bytes >= 1 << 20;
+    /// How many actors of other nodes may be known here at a time because messages of peers refer to them. Each takes about a
+    /// kilobyte for as long as anybody here refers to it, and its address in a message two dozen bytes. Those of one peer's
+    /// messages may be as many as are free, so that one alone has half; a message that refers to more is refused.
+    references: usize = 1 << 19, such as "1 << 16";
+        Count "remote.references", "a whole number, at least 2", |o| o.references >= 2;
     /// Larger frames are cut in pieces of at most this length, so that small ones pass between them. With its head a piece of the
     /// usual length fits into a buffer of 64 KiB: one that does not is copied once more.
     chunk_bytes: usize = 63 << 10, such as "16 << 10";
@@ -233,7 +238,7 @@ options! {
     /// that a peer goes by is a label, and whoever may call can go by ever new ones; 0 leaves the sums.
     peer_figures: usize = 256, such as "0";
         Count "remote.peer-figures", "a whole number, at most 65536", |o| o.peer_figures <= 1 << 16;
-    /// How many connections may be in their handshake at a time.
+    /// How many connections may be in their handshake at a time; a quarter of them from one address, or four if that is more.
     handshakes: usize = 256, such as "32";
         Count "remote.handshakes", "a whole number, at least 1", |o| o.handshakes > 0;
     /// How many bytes the compressed bytes of one read, which are 16 KiB, may become; more ends the connection. Not less

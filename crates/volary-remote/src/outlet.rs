@@ -13,7 +13,7 @@ use volary_wire::MessageEntry;
 use volary_wire::native::{Frame, Metadata, Name, Operation, TraceContext, Watch};
 
 use crate::operations::{OperationName, actor_request};
-use crate::peer::{Lost, Peer, Shipment, Shipped, Way};
+use crate::peer::{Lost, Peer, Referred, Shipment, Shipped, Way};
 use crate::shared::Language;
 
 pub(crate) struct PeerOutlet {
@@ -27,10 +27,11 @@ pub(crate) struct PeerOutlet {
     id: OnceLock<ActorId>,
     /// What the address is called on the present connection.
     number: AtomicU64,
+    _room: Option<Referred>,
 }
 
 impl PeerOutlet {
-    pub(crate) fn new(peer: &Arc<Peer>, address: Box<str>) -> Self {
+    pub(crate) fn new(peer: &Arc<Peer>, address: Box<str>, room: Option<Referred>) -> Self {
         PeerOutlet {
             way: peer.way.clone(),
             peer: Arc::downgrade(peer),
@@ -39,6 +40,7 @@ impl PeerOutlet {
             address,
             id: OnceLock::new(),
             number: AtomicU64::new(0),
+            _room: room,
         }
     }
 

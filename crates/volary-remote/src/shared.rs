@@ -1,5 +1,6 @@
 //! What all associations of a node share: the peers, the connections to them, and who may call.
 
+mod callers;
 #[cfg(test)]
 mod crossing;
 mod departed;
@@ -19,10 +20,12 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use volary_core::foreign::{Abroad, StandIn};
 use volary_core::settings::Effective;
+use volary_core::tree::Node;
 use volary_core::{ActorSystem, Address, AnyRef};
 use volary_wire::Registry;
 use volary_wire::native::RefuseReason;
 
+use callers::Callers;
 pub(crate) use language::Language;
 pub(crate) use reports::cut;
 
@@ -68,6 +71,8 @@ pub(crate) struct Shared {
     pub(crate) waiting: Waiting,
     /// Room that messages of all peers take which wait in mailboxes here.
     pub(crate) inbound: Arc<AtomicU64>,
+    /// Room that actors elsewhere take which messages of all peers have made known here.
+    pub(crate) references: Arc<AtomicU64>,
     /// How many actors are starting at the wish of others.
     pub(crate) starting: AtomicUsize,
     /// Connections of others that ended before their handshake was over.
@@ -130,6 +135,7 @@ impl Shared {
             spawnables: with.spawnables,
             waiting: Waiting::default(),
             inbound: Arc::default(),
+            references: Arc::default(),
             starting: AtomicUsize::new(0),
             not_taken: AtomicU64::new(0),
             relief: Arc::default(),
@@ -164,6 +170,17 @@ impl Shared {
             None => true,
         };
         is_here.then(|| self.system.find(address)).flatten()
+    }
+
+    /// Whether this node is called so.
+    pub(crate) fn is_called(&self, node: &Node) -> bool {
+        self.here.node() == Some(node)
+    }
+
+    /// Lets go of all stand-ins that nobody refers to.
+    pub(crate) fn sweep(&self) {
+        let peers: Vec<_> = self.peers.lock().values().cloned().collect();
+        peers.iter().for_each(|peer| peer.sweep());
     }
 
     /// A stand-in for an actor of that very peer; others it may not speak for.
@@ -344,7 +361,7 @@ impl Shared {
     /// Whether a caller is taken. If both call at the same time, the call of the lower address counts.
     fn admit(&self, node: &str, incarnation: u64) -> Result<Arc<Peer>, (RefuseReason, String)> {
         if self.is_stopping() {
-            return Err((RefuseReason::Busy, "it is stopping".to_owned()));
+            return Err((RefuseReason::Stopping, "it is stopping".to_owned()));
         }
         if node == self.node {
             return Err((RefuseReason::Forbidden, "that is this node".to_owned()));
@@ -441,25 +458,28 @@ impl Shared {
     }
 
     async fn listen(self: Arc<Self>, mut listener: Box<dyn Listener>) {
-        let open = Arc::new(AtomicU64::new(0));
+        let callers = Callers::new(self.options.handshakes);
         while let Some(accepted) = self.closing.or(link::contained(listener.accept())).await {
             let panicked = || Err(std::io::Error::other("what takes connections panicked"));
             match accepted.unwrap_or_else(panicked) {
-                Ok(_) if open.load(Relaxed) >= self.options.handshakes as u64 => {
-                    self.not_taken.fetch_add(1, Relaxed);
-                    if self.is_new("", "too many connections") {
-                        tracing::warn!("too many connections are in their handshake; said once");
-                    }
-                }
                 Ok(connection) => {
-                    open.fetch_add(1, Relaxed);
-                    let (shared, open) = (self.clone(), open.clone());
+                    let calling = match callers.enter(&connection.from) {
+                        Ok(calling) => calling,
+                        Err(why) => {
+                            self.not_taken.fetch_add(1, Relaxed);
+                            if self.is_new("", &why.to_string()) {
+                                tracing::warn!(from = connection.from, "{why}; said once");
+                            }
+                            continue;
+                        }
+                    };
+                    let shared = self.clone();
                     self.system.world().spawn(Box::pin(async move {
                         if link::contained(shared.clone().welcome(connection)).await.is_none() {
                             shared.not_taken.fetch_add(1, Relaxed);
                             tracing::error!("what takes connections panicked");
                         }
-                        open.fetch_sub(1, Relaxed);
+                        drop(calling);
                     }));
                 }
                 Err(error) if is_of_caller(&error) => {

@@ -6,6 +6,7 @@ mod common;
 use std::time::Duration;
 
 use common::*;
+use volary_core::{ActorStarted, ActorStopped};
 use volary_remote::PeerEvent;
 use volary_remote::transport::Memory;
 
@@ -85,4 +86,35 @@ async fn r8_another_incarnation_quarantines_the_one_before() {
     );
     one.system.stop().await.unwrap();
     again.system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r8_actors_of_other_nodes_neither_start_nor_stop_here() {
+    let (one, other) = pair().await;
+    let real = other.desk("desk").await;
+    let started = one.system.events().subscribe::<ActorStarted>();
+    let stopped = one.system.events().subscribe::<ActorStopped>();
+    let far = one.far(&other, "desk");
+    soon("an answer", far.ask(Note { number: 1 })).await.unwrap();
+    // Whoever stands for it ends with it.
+    real.stop();
+    soon("the end is heard", far.terminated()).await;
+    drop(far);
+    let near = one.desk("near").await;
+    near.stop();
+    // What remoting has of its own is in `/system`.
+    let first = async {
+        loop {
+            let path = started.next().await.unwrap().path;
+            if path.as_str().starts_with("/user") {
+                break path;
+            }
+        }
+    };
+    assert_eq!(soon("a start", first).await.as_str(), "/user/near");
+    assert_eq!(
+        soon("an end", stopped.next()).await.unwrap().path.as_str(),
+        "/user/near"
+    );
+    stop(one, other).await;
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use common::stranger::{Stranger, envelope, hello, note, operation};
 use common::*;
 use volary_remote::{PeerReading, RemoteOptions};
-use volary_wire::native::{Confirm, Frame, Hello, Intern, InternSpace, Lane, Limits, Name, RefuseReason};
+use volary_wire::native::{Confirm, Frame, Hello, Intern, InternSpace, Lane, Limits, Metadata, Name, RefuseReason};
 use volary_wire::{Codec, Postcard};
 
 const NAME: &str = "127.0.0.1:9";
@@ -483,5 +483,47 @@ async fn r3_calls_that_cross_are_not_counted_as_refused() {
     soon("the end", peer.hear_the_end()).await;
     eventually("it is counted", || node.remote.refused_connections() > 0).await;
     assert_eq!(node.remote.refused_connections(), 1);
+    node.system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn s20_one_address_that_says_nothing_leaves_room_to_others() {
+    let node = Node::start("one", builder().options(patient().handshakes(16))).await;
+    let mut silent = Vec::new();
+    for _ in 0..4 {
+        silent.push(Stranger::knock(&node).await);
+    }
+    let mut more = Stranger::knock(&node).await;
+    soon("the end", more.hear_the_end()).await;
+    eventually("it is counted", || node.remote.refused_connections() == 1).await;
+    let mut other = Stranger::knock_from(&node, "127.0.0.2").await;
+    other.say([hello(NAME, 7)]).await;
+    let heard = soon("an answer", other.hear()).await;
+    assert!(matches!(heard, Some(Frame::Welcome(_))), "{heard:?}");
+    drop(silent);
+    node.system.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r7_a_header_beyond_what_handlers_may_have_is_said_once_and_the_message_is_handled() {
+    let node = node().await;
+    let events = node.system.events().subscribe::<volary_remote::PeerEvent>();
+    let mut peer = Stranger::enter(&node, NAME).await;
+    let tell = |sequence| {
+        let half = vec![b'a'; 9_000];
+        let metadata = Metadata::builder().header("first", &half).header("second", &half);
+        let mut message = note(&node.address("desk").to_string(), sequence, sequence);
+        message.metadata = Some(metadata.build());
+        Frame::Tell(message)
+    };
+    peer.say((1..=3).map(tell)).await;
+    eventually("all are handled", || node.log.len() == 3).await;
+    let mut said = Vec::new();
+    while let Some(event) = events.try_next() {
+        if let volary_remote::PeerEvent::Refused { why, .. } = event.unwrap() {
+            said.push(why);
+        }
+    }
+    assert!(said.len() == 1 && said[0].contains("header"), "{said:?}");
     node.system.stop().await.unwrap();
 }

@@ -65,18 +65,57 @@ async fn r6_an_actor_elsewhere_is_inspected() {
     assert!(status.running && !status.ended && !status.system, "{status:?}");
     assert_eq!(soon("kinds", there.kinds()).await.unwrap(), ["test.Desk"]);
 
-    for number in 0..3 {
-        real.ask(Note { number }).await.unwrap();
-    }
-    let metrics = soon("metrics", there.actor_metrics(&address)).await.unwrap();
-    assert!(
-        metrics.taken >= 3 && metrics.waiting == 0 && metrics.children == 0,
-        "{metrics:?}"
-    );
     let node = soon("node metrics", there.metrics()).await.unwrap();
     assert_eq!((node.system.as_str(), node.peers), ("other", 1));
     assert_eq!(node.metrics.actors, other.system.metrics().actors);
     assert!(node.uptime > Duration::ZERO);
+    end([&one, &other]).await;
+}
+
+/// Has children, puts some mail aside, and leaves other waiting while it stays with one message.
+struct Clerk;
+
+#[actor]
+impl Clerk {
+    async fn started(&mut self, ctx: &mut Context<Self>) -> Result<(), Fault> {
+        for name in ["one", "two"] {
+            ctx.spawn_child(|| Hoarded).named(name).await.or_fault()?;
+        }
+        Ok(())
+    }
+    fn put_aside(&mut self, reply: ReplyTo<()>, ctx: &mut Context<Self>) -> Result<(), Fault> {
+        ctx.stash_with(PutAside, reply).map_err(|_| Fault::msg("full"))
+    }
+    async fn stay(&mut self) {
+        std::future::pending().await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r6_the_figures_of_an_actor_are_told_each_as_itself() {
+    let (one, other) = pair().await;
+    let clerk = other.system.spawn(|| Clerk).named("clerk").await.unwrap();
+    (0..3).for_each(|_| clerk.tell(PutAside).unwrap());
+    clerk.tell(Stay).unwrap();
+    let here = || {
+        let actors = other.system.actors();
+        let clerk = actors
+            .iter()
+            .find(|actor| actor.path.as_str() == "/user/clerk")
+            .unwrap();
+        (clerk.taken, clerk.stashed)
+    };
+    eventually("it stays", || here() == (4, 3)).await;
+    clerk.tell(PutAside).unwrap();
+    let metrics = soon("metrics", at(&one, &other).actor_metrics("/user/clerk"))
+        .await
+        .unwrap();
+    // No two alike, and none of them nothing.
+    assert_eq!(
+        (metrics.waiting, metrics.children, metrics.stashed, metrics.taken),
+        (1, 2, 3, 4)
+    );
+    clerk.kill();
     end([&one, &other]).await;
 }
 

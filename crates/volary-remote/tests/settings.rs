@@ -74,6 +74,7 @@ async fn r1_each_senseless_option_is_refused_by_its_name() {
         peers: 0 => "0",
         peer_figures: 65_537 => "65537",
         handshakes: 0 => "0",
+        references: 1 => "1",
         stretch_bytes: 0 => "0",
         stretch_bytes: (1 << 16) - 1 => "65535",
     };
@@ -114,6 +115,7 @@ async fn r1_each_senseless_option_is_refused_by_its_name() {
         .silence(1_001 * MS)
         .peers(1)
         .handshakes(1)
+        .references(2)
         .stretch_bytes(1 << 16);
     builder().options(least).start(&system, HERE).await.unwrap();
     system.stop().await.unwrap();
@@ -137,6 +139,7 @@ fn greatest() -> RemoteOptions {
         .operation_timeout(ever)
         .peers(usize::MAX)
         .handshakes(usize::MAX)
+        .references(usize::MAX)
         .stretch_bytes(usize::MAX)
 }
 

@@ -3,11 +3,13 @@
 
 mod common;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use common::*;
+use tokio::sync::Notify;
 use volary::prelude::*;
-use volary_core::{Baggage, RemoteError};
+use volary_core::{Baggage, DeadLetter, DeadReason, RemoteError};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r6_tell_and_ask_reach_an_actor_of_another_node() {
@@ -84,7 +86,7 @@ struct Broker;
 #[actor(kind = "test.Broker", remote(Pass))]
 impl Broker {
     /// Asks somebody who speaks the protocol, wherever and whatever they are.
-    #[message(remote = "test.Pass", codec = postcard, derive(serde::Serialize, serde::Deserialize))]
+    #[message(remote = "test.WalkIn", codec = postcard, derive(serde::Serialize, serde::Deserialize))]
     async fn pass(&mut self, to: ActorRef<Noting>, number: u64) -> Result<u64, Fault> {
         let refused = to.ask(Refuse { code: 1 }).await;
         assert!(matches!(refused, Err(AskError::Rejected(Refused(1)))), "{refused:?}");
@@ -148,20 +150,52 @@ async fn r7_sender_deadline_and_headers_travel_along() {
     other.system.stop().await.unwrap();
 }
 
+/// Lets nobody pass before the test does.
+struct Gate {
+    open: Arc<Notify>,
+    log: Log,
+}
+
+#[actor(kind = "test.Gate", remote(WalkIn, Note))]
+impl Gate {
+    #[message(remote = "test.WalkIn", codec = postcard, derive(serde::Serialize, serde::Deserialize))]
+    async fn walk_in(&mut self) {
+        self.open.notified().await;
+        self.log.push("passed");
+    }
+    #[handles]
+    fn note(&mut self, note: Note) -> u64 {
+        self.log.push(note.number);
+        note.number
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s3_an_ask_that_takes_too_long_ends_here_and_is_given_up_there() {
-    let (one, other) = pair().await;
-    other.desk("desk").await;
-    let desk = one.far(&other, "desk");
-    assert_eq!(soon("first", desk.ask(Note { number: 0 })).await.unwrap(), 1);
-    let nap = desk.ask(Nap { millis: 3_600_000 }).timeout(Duration::from_millis(50));
-    assert!(matches!(soon("a timeout", nap).await, Err(AskError::Timeout { .. })));
-    // One that has not begun by its deadline is not handled.
-    let late = desk.ask(Note { number: 13 }).timeout(Duration::from_millis(50));
+    let one = Node::start("one", builder().kind::<Gate>()).await;
+    let other = Node::start("other", builder().kind::<Gate>()).await;
+    let open = Arc::new(Notify::new());
+    let (opens, log) = (open.clone(), other.log.clone());
+    let gate = move || Gate {
+        open: opens.clone(),
+        log: log.clone(),
+    };
+    other.system.spawn(gate).named("gate").await.unwrap();
+    let gate: ActorRef<Gate> = one.remote.actor(&other.address("gate")).unwrap();
+    assert_eq!(soon("first", gate.ask(Note { number: 0 })).await.unwrap(), 0);
+    let walk = gate.ask(WalkIn).timeout(Duration::from_millis(50));
+    assert!(matches!(soon("a timeout", walk).await, Err(AskError::Timeout { .. })));
+    // One that has not begun by its deadline is not handled, when its turn comes.
+    let late = gate.ask(Note { number: 13 }).timeout(Duration::from_millis(50));
     assert!(matches!(soon("a timeout", late).await, Err(AskError::Timeout { .. })));
-    assert!(!other.log.all().contains(&"13".to_owned()), "{:?}", other.log.all());
-    one.system.stop().await.unwrap();
-    other.system.stop().await.unwrap();
+    // Its time counts from its arrival there.
+    eventually("it is there", || reading(&other).received == 3).await;
+    let over = other.system.uptime() + Duration::from_millis(50);
+    eventually("its time is over", || other.system.uptime() > over).await;
+    open.notify_one();
+    assert_eq!(soon("an answer", gate.ask(Note { number: 14 })).await.unwrap(), 14);
+    assert_eq!(other.log.all(), ["0", "passed", "14"]);
+    stop(one, other).await;
 }
 
 struct Watchman(Log);
@@ -312,7 +346,12 @@ async fn r2_what_cannot_travel_is_said_loudly_on_each_side() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r8_messages_to_nobody_and_to_a_node_that_is_not_there_end() {
-    let (one, other) = pair().await;
+    let one = Node::start(
+        "one",
+        builder().options(options().lost_after(Duration::from_millis(100))),
+    )
+    .await;
+    let other = Node::start("other", builder()).await;
     let nobody = one.far(&other, "nobody");
     assert!(matches!(
         soon("nobody", nobody.ask(Note { number: 1 })).await,
@@ -322,8 +361,26 @@ async fn r8_messages_to_nobody_and_to_a_node_that_is_not_there_end() {
     other.system.stop().await.unwrap();
     let address = format!("volary://other@{node}/user/desk").parse().unwrap();
     let gone: ActorRef<Desk> = one.remote.actor(&address).unwrap();
-    let late = soon("gone", gone.ask(Note { number: 1 }).timeout(Duration::from_millis(300))).await;
-    assert!(late.is_err(), "{late:?}");
+    // Not because the asker has waited long enough.
+    let hour = Duration::from_secs(3_600);
+    let asked = soon("an end", gone.ask(Note { number: 1 }).timeout(hour)).await;
+    let Err(AskError::Remote(error)) = asked else {
+        panic!("{asked:?}")
+    };
+    assert!(
+        matches!(&*error, RemoteError::Unreachable { node: of, .. } if *of == node),
+        "{error:?}"
+    );
+    let letters = one.system.events().subscribe::<DeadLetter>();
+    // It is lost by now, and whoever is referred to anew may come.
+    let gone: ActorRef<Desk> = one.remote.actor(&address).unwrap();
+    gone.tell(Note { number: 2 }).unwrap();
+    let letter = soon("a dead letter", letters.next()).await.unwrap();
+    assert_eq!(
+        (letter.reason(), letter.receiver().as_str()),
+        (DeadReason::Unreachable, "/user/desk")
+    );
+    assert_eq!(reading(&one).under_way, 0);
     one.system.stop().await.unwrap();
 }
 

@@ -234,6 +234,9 @@ impl SystemCore {
         if let Some(seen) = seen {
             self.show(cell, seen);
         }
+        if cell.foreign().is_some() {
+            return; // a stand-in comes and goes while its actor lives elsewhere
+        }
         let path = || cell.path();
         let id = ActorId::of(cell.id);
         match what {

@@ -90,7 +90,13 @@ async fn pause_for(peer: &Peer, turn: u64, pause: Duration, lost_at: Moment) {
         if now >= ends || !peer.dialler.is_held(turn) {
             return;
         }
+        // What askers have given up takes room that others may have.
+        let overdue = peer.outbound.lock().take_overdue();
+        if !overdue.is_empty() {
+            peer.report(overdue);
+        }
         let next = lost_at.map_or(ends, |lost_at| ends.min(lost_at)).since(now);
+        let next = next.min(shared.options.heartbeat);
         let nanos = u64::try_from(next.as_nanos()).unwrap_or(u64::MAX);
         peer.dialler.wait_until(turn, shared.nanos().saturating_add(nanos));
         let _ = within(&shared.system, next, connected(peer)).await;
@@ -195,8 +201,13 @@ async fn call(peer: &Arc<Peer>) -> Result<(), Ungreeted> {
 
 #[cfg(test)]
 mod tests {
-    use crate::alone::Alone;
-    use crate::{PeerEvent, Remote};
+    use std::future::{Future, IntoFuture};
+
+    use serde::{Deserialize, Serialize};
+    use volary::prelude::*;
+
+    use crate::alone::{Alone, PEER};
+    use crate::{PeerEvent, Remote, RemoteOptions};
 
     use super::*;
 
@@ -228,5 +239,59 @@ mod tests {
             lost += usize::from(matches!(event, Ok(PeerEvent::Lost { .. })));
         }
         assert!(lost >= 3, "each time after fifteen seconds: {lost}");
+    }
+
+    struct Desk;
+
+    #[actor(kind = "test.Desk", remote(Note))]
+    impl Desk {
+        #[message(remote = "test.Note", codec = postcard, derive(Serialize, Deserialize))]
+        fn note(&mut self) {}
+    }
+
+    #[test]
+    fn s3_asks_that_were_given_up_leave_room_before_there_is_a_connection() {
+        let options = RemoteOptions::new().window(16).receiver_share(16);
+        let options = options.lost_after(Duration::from_secs(3_600));
+        let node = Alone::start(Remote::builder().kind::<Desk>().options(options));
+        let address = format!("volary://there@{PEER}/user/desk").parse().unwrap();
+        let desk: ActorRef<Desk> = node.remote.actor(&address).unwrap();
+        let asks: Vec<_> = (0..16)
+            .map(|_| Box::pin(desk.ask(Note).timeout(Duration::from_secs(2)).into_future()))
+            .collect();
+        let mut asks: Vec<_> = asks;
+        let mut task = std::task::Context::from_waker(std::task::Waker::noop());
+        asks.iter_mut()
+            .for_each(|ask| assert!(ask.as_mut().poll(&mut task).is_pending()));
+        assert!(matches!(desk.tell(Note), Err(TellError::Full(_))));
+        node.world.env.advance(Duration::from_secs(2));
+        assert!(asks.iter_mut().all(|ask| ask.as_mut().poll(&mut task).is_ready()));
+        node.world.env.advance(Duration::from_secs(2));
+        assert!(desk.tell(Note).is_ok());
+        let reading = node.peer().read();
+        assert_eq!((reading.under_way, reading.open_asks, reading.unreachable), (1, 0, 16));
+    }
+
+    #[test]
+    fn r8_what_a_reference_was_told_beside_messages_and_never_left_is_counted() {
+        let options = RemoteOptions::new().outbound_bytes(1 << 16);
+        let node = Alone::start(Remote::builder().kind::<Desk>().options(options));
+        let address = format!("volary://there@{PEER}/user/desk").parse().unwrap();
+        let desk: ActorRef<Desk> = node.remote.actor(&address).unwrap();
+        (0..3).for_each(|_| desk.restart());
+        assert_eq!(node.peer().read().unsaid, 0, "they wait");
+        for _ in 0..20 {
+            node.world.env.advance(Duration::from_secs(1));
+        }
+        assert_eq!(node.peer().read().unsaid, 3, "it is lost");
+        // And what there is no room for.
+        let desk: ActorRef<Desk> = node.remote.actor(&address).unwrap();
+        (0..10_000).for_each(|_| desk.restart());
+        let unsaid = node.peer().read().unsaid;
+        assert!((4..10_003).contains(&unsaid), "{unsaid}");
+        for _ in 0..60 {
+            node.world.env.advance(Duration::from_secs(1));
+        }
+        assert_eq!(node.peer().read().unsaid, 10_003);
     }
 }

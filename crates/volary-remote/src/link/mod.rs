@@ -1,12 +1,14 @@
 //! One connection of an association: made by dialling or accepting, introduced by a handshake, and then read, written,
 //! answered and watched over by a task each until one of them ends. Those that write and answer can be replaced.
 
+mod ahead;
 mod answering;
 mod answers;
 mod dial;
 mod handshake;
 mod inbox;
 mod keep;
+mod pieces;
 mod read;
 mod share;
 mod until;
@@ -24,6 +26,7 @@ pub(crate) use dial::{Trials, dial};
 pub(crate) use handshake::{Caller, Greeting, accept, hear_out};
 pub(crate) use inbox::UNIT;
 use inbox::{Leaving, Waiting};
+pub(crate) use read::held::Held;
 use share::Share;
 pub(crate) use until::{Closing, contained, give_way, within};
 use write::{Pen, PenHolder};
@@ -60,9 +63,12 @@ pub(crate) struct Link {
     /// How many have not, and how many one actor may keep.
     waiting: Waiting,
     share: Share,
+    /// What comes in pieces and is not whole yet.
+    pieces: Mutex<pieces::Pieces>,
     /// Actors here that the peer watches, by the addresses it uses, and the end of each watch.
     watches: Mutex<BTreeMap<String, Arc<Closing>>>,
     answers: answers::Answers,
+    ahead: ahead::Ahead,
     answerer: Duty,
     writer: Duty,
     /// As long as somebody writes.
@@ -93,8 +99,10 @@ impl Link {
                 let options = &peer.shared.options;
                 Share::new(options.receiver_share, options.window, greeting.bounds.window)
             },
+            pieces: Mutex::new(pieces::Pieces::new(peer.shared.options.limits())),
             watches: Mutex::default(),
             answers: answers::Answers::default(),
+            ahead: ahead::Ahead::new(peer.shared.options.outbound_bytes / 2),
             answerer: Duty::new(),
             writer: Duty::new(),
             pen: OnceLock::new(),
@@ -138,7 +146,10 @@ impl Link {
             return;
         }
         let now = self.peer.shared.nanos();
-        if self.answerer.is_overdue(self.answers.has_work(), now) {
+        if self
+            .answerer
+            .is_overdue(!self.ahead.is_brimming() && self.answers.has_work(), now)
+        {
             let turn = self.answerer.take_over();
             self.run(answering::answer(self.clone(), turn));
         }

@@ -1,6 +1,8 @@
 //! Reads frames, and does what they say.
 
 mod deliver;
+pub(crate) mod held;
+mod referring;
 mod senders;
 
 use std::cell::{Cell, RefCell};
@@ -8,24 +10,27 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::*;
 use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use volary_core::foreign::Arrival;
-use volary_core::{ActorId, Address, AnyRef, Moment, Resolving};
+use volary_core::{ActorId, Address, AnyRef, Moment, Resolver, Resolving};
 use volary_wire::native::{
-    Assembler, Credit, Frame, FrameDecoder, GoodbyeReason, InternSpace, InternTable, Name, Reply, Terminated,
-    TerminationCause,
+    Credit, Frame, FrameDecoder, GoodbyeReason, InternSpace, InternTable, Name, Reply, Terminated, TerminationCause,
 };
 
 use super::Link;
 use super::answers::Question;
 use super::inbox::Inbox;
-use super::until::{Closing, give_way};
+use super::pieces::Taken;
+use super::until::{Closing, give_way, unless};
 use crate::compression::Stretch;
 use crate::operations::{forbid, heard, serve};
-use crate::peer::Inflow;
+use crate::peer::{Inflow, Listening};
 use crate::transport_actor::InboundMessage;
 use crate::trust::Right;
 use deliver::{Receiver, Unusual};
+use held::Held;
+use referring::Referring;
 use senders::Senders;
 
 /// How many messages are handled before others have their turn.
@@ -40,20 +45,30 @@ const MOST_RUNS: usize = 1 << 20;
 
 pub(super) async fn read(
     link: Arc<Link>,
-    mut reader: Box<dyn AsyncRead + Send + Unpin>,
+    reader: Box<dyn AsyncRead + Send + Unpin>,
     decoder: FrameDecoder,
-    mut stretch: Option<Stretch>,
+    stretch: Option<Stretch>,
 ) {
-    let mut stretched = 0;
     let mut inbound = Inbound::new(link.clone(), decoder);
+    let why = read_all(&mut inbound, reader, stretch).await;
+    inbound.end_in_turn();
+    if let Some(why) = why {
+        link.close(&why);
+    }
+}
+
+/// Until the connection ends; why, if it is not closed.
+async fn read_all(
+    inbound: &mut Inbound,
+    mut reader: Box<dyn AsyncRead + Send + Unpin>,
+    mut stretch: Option<Stretch>,
+) -> Option<String> {
+    let link = inbound.link.clone();
+    let mut stretched = 0;
     let why = loop {
-        match inbound.handle_in_turn() {
-            Ok(Handled::All) => {}
-            Ok(Handled::Some) => {
-                give_way().await;
-                continue;
-            }
-            Ok(Handled::Closed) => return,
+        let handled = match inbound.handle_in_turn() {
+            Ok(handled @ (Handled::All | Handled::Some | Handled::Full)) => handled,
+            Ok(Handled::Closed) => return None,
             Ok(Handled::Goodbye(reason)) => {
                 if reason == GoodbyeReason::Leaving {
                     link.peer.shared.left(&link.peer, link.epoch, link.incarnation);
@@ -63,6 +78,27 @@ pub(super) async fn read(
             Err(why) => {
                 link.peer.counters.breaches.fetch_add(1, Relaxed);
                 break why;
+            }
+        };
+        // Who does not read what it is told is not heard, until it is silent for too long.
+        while link.peer.outbound.lock().is_overfull() {
+            if !link.wait_for_room().await {
+                return None;
+            }
+        }
+        match handled {
+            Handled::All => {}
+            Handled::Full => {
+                link.peer.outbound.lock().listen(Listening::No);
+                if !link.wait_for_room().await {
+                    return None;
+                }
+                link.peer.outbound.lock().listen(Listening::Yes);
+                continue;
+            }
+            _ => {
+                give_way().await;
+                continue;
             }
         }
         if let Some(stretch) = &mut stretch {
@@ -76,7 +112,7 @@ pub(super) async fn read(
                         link.hear();
                         give_way().await;
                         if link.closing().is_closed() {
-                            return;
+                            return None;
                         }
                     }
                     continue;
@@ -87,34 +123,37 @@ pub(super) async fn read(
                 }
             }
         }
-        // Who does not read what it is told is not heard, until it is silent for too long.
-        while link.peer.outbound.lock().is_overfull() {
-            link.deaf.store(true, Relaxed);
-            if link.closing().or(link.peer.room.notified()).await.is_none() {
-                return;
-            }
-            link.deaf.store(false, Relaxed);
-        }
+        let is_holding = link.ahead.is_holding();
         let room = match &mut stretch {
             None => inbound.decoder.buffer(),
             Some(stretch) => stretch.room(),
         };
-        match link.closing().or(reader.read_buf(room)).await {
-            None => return,
-            Some(Ok(0)) => break "the connection ended".to_owned(),
-            Some(Ok(read)) => {
+        let came = match is_holding {
+            false => link.closing().or(reader.read_buf(room)).await.map(Some),
+            true => {
+                let read = unless(link.peer.room.notified(), reader.read_buf(room));
+                link.closing().or(read).await
+            }
+        };
+        match came {
+            None => return None,
+            Some(None) => {} // more may be let in
+            Some(Some(Ok(0))) => break "the connection ended".to_owned(),
+            Some(Some(Ok(read))) => {
                 link.hear();
                 link.peer.counters.bytes_read.fetch_add(read as u64, Relaxed);
             }
-            Some(Err(error)) => break error.to_string(),
+            Some(Some(Err(error))) => break error.to_string(),
         }
     };
-    link.close(&why);
+    Some(why)
 }
 
 enum Handled {
     All,
     Some,
+    /// Nothing more is to be read before some of what is kept has gone on.
+    Full,
     Closed,
     Goodbye(GoodbyeReason),
 }
@@ -141,7 +180,6 @@ struct Place {
 struct Inbound {
     link: Arc<Link>,
     decoder: FrameDecoder,
-    assembler: Assembler,
     addresses: InternTable<Place>,
     /// Senders that have no number.
     spelt: RefCell<Senders>,
@@ -152,8 +190,15 @@ struct Inbound {
     inboxes: RefCell<BTreeMap<ActorId, Weak<Inbox>>>,
     /// Asks that were put into their mailboxes and nobody has begun with.
     asked: RefCell<Vec<Question>>,
-    /// When these came.
+    /// When what is handled now has come.
     arrived: Cell<Option<Moment>>,
+    /// How many asks before that nobody has begun with, or have an answer that is not written.
+    unanswered: Cell<u64>,
+    /// What is kept before mailboxes. The association has it as well: whoever reads the next connection begins with it, if this one
+    /// does not end with it before.
+    held: Arc<Mutex<Held>>,
+    has_begun: bool,
+    referring: Arc<Referring>,
     /// How many inboxes there may be before it is looked for those that are of no use.
     most_inboxes: Cell<usize>,
     /// Somebody looks at what arrives, so that nothing goes the short way.
@@ -165,12 +210,12 @@ struct Inbound {
 impl Inbound {
     fn new(link: Arc<Link>, decoder: FrameDecoder) -> Self {
         let limits = link.peer.shared.options.limits();
+        let referring = Referring::new(link.peer.clone());
         Inbound {
             link,
             is_looked_at: false,
             is_published: false,
             decoder,
-            assembler: Assembler::new(limits.clone()),
             addresses: InternTable::new(InternSpace::Address, &limits),
             spelt: RefCell::default(),
             types: InternTable::new(InternSpace::Type, &limits),
@@ -178,6 +223,10 @@ impl Inbound {
             inboxes: RefCell::default(),
             asked: RefCell::default(),
             arrived: Cell::new(None),
+            unanswered: Cell::new(0),
+            held: Arc::default(),
+            has_begun: false,
+            referring,
             most_inboxes: Cell::new(FEW_INBOXES),
         }
     }
@@ -190,18 +239,55 @@ impl Inbound {
         if self.link.closing().is_closed() {
             return Ok(Handled::Closed);
         }
+        self.begin_with_what_is_left();
         if self.link.leaving.lock().settled.runs() > MOST_RUNS {
             return Err("it leaves gaps in the numbers of its messages".to_owned());
         }
         let shared = &peer.shared;
+        self.unanswered.set(self.link.answers.about_waiting());
         self.is_published = shared.system.events().has_subscribers::<InboundMessage>();
         self.is_looked_at = self.is_published || !shared.propagators.is_empty();
-        let handled = Resolving::within(&peer.shared.resolver, || self.handle_all());
+        self.referring.begin();
+        let resolver: Arc<dyn Resolver> = self.referring.clone();
+        let handled = Resolving::within(&resolver, || {
+            let handled = self.handle_all()?;
+            Ok(match handled {
+                // Its last words are behind all that.
+                Handled::Goodbye(_) => {
+                    self.let_in_all_of(&self.held);
+                    handled
+                }
+                _ if self.let_in(BUDGET)? => Handled::Some,
+                Handled::Full if !self.held.lock().is_full() => Handled::Some,
+                _ => handled,
+            })
+        });
+        peer.references.rest();
         self.pass_on_asked();
         if matches!(handled, Ok(Handled::Some)) {
             std::mem::forget(resting); // there is more to read
         }
         handled
+    }
+
+    /// What was kept on the connection before goes on, before anything that comes on this one.
+    fn begin_with_what_is_left(&mut self) {
+        if std::mem::replace(&mut self.has_begun, true) {
+            return;
+        }
+        let before = self.link.peer.held.lock().replace(self.held.clone());
+        if let Some(before) = before {
+            let resolver: Arc<dyn Resolver> = self.referring.clone();
+            Resolving::within(&resolver, || self.let_in_all_of(&before));
+        }
+    }
+
+    /// Nothing more will come: what was kept goes on, unless whoever reads the next connection has begun with it.
+    fn end_in_turn(&self) {
+        let peer = self.link.peer.clone();
+        let _turn = peer.reading.lock();
+        let resolver: Arc<dyn Resolver> = self.referring.clone();
+        Resolving::within(&resolver, || self.let_in_all_of(&self.held));
     }
 
     /// Asks are begun with by another task, so that no actor can keep this one from reading.
@@ -219,7 +305,7 @@ impl Inbound {
     /// Handles the frames that are there.
     fn handle_all(&mut self) -> Result<Handled, String> {
         let mut left = BUDGET;
-        while left > 0 {
+        while left > 0 && !(self.link.ahead.is_holding() && self.held.lock().is_full()) {
             if let Some(unusual) = self.tell_known(&mut left) {
                 self.tell_unusual(unusual)?;
                 continue;
@@ -235,7 +321,10 @@ impl Inbound {
                 Err(error) => return Err(format!("it broke a rule: {error}")),
             }
         }
-        Ok(Handled::Some)
+        Ok(match left {
+            0 => Handled::Some,
+            _ => Handled::Full,
+        })
     }
 
     /// Delivers what nearly every frame is, for as long as they are and go the short way. Only there are actors queued together
@@ -258,6 +347,7 @@ impl Inbound {
     fn handle(&mut self, frame: Frame) -> Result<(), String> {
         let peer = &self.link.peer;
         match frame {
+            Frame::Terminated(_) | Frame::Operation(_) if self.link.ahead.is_holding() => self.keep_behind(frame),
             Frame::Tell(envelope) => self.deliver(envelope, None)?,
             Frame::Ask { correlation, envelope } => self.deliver(envelope, Some(correlation))?,
             Frame::Reply(reply) => self.answered(reply),
@@ -282,15 +372,16 @@ impl Inbound {
                     bytes: chunk.payload.len() as u64,
                 }));
                 let now = peer.shared.nanos();
-                match self.assembler.accept(chunk, now) {
-                    Ok(Some(frame)) => self.handle(frame)?,
-                    Ok(None) => {}
+                let was_asked_for = |beginning| self.link.has_asked_for(beginning);
+                let taken = self.link.pieces.lock().accept(chunk, now, &peer.inflow, was_asked_for);
+                match taken {
+                    Ok(Taken::Whole(frame)) => self.handle(frame)?,
+                    Ok(Taken::Part) => {}
+                    Ok(Taken::GivenUp(beginning)) => self.link.abandoned(beginning),
                     Err(error) => return Err(error.to_string()),
                 }
             }
-            Frame::Abort { transfer } => {
-                self.assembler.abort(transfer);
-            }
+            Frame::Abort { transfer } => self.link.pieces.lock().abort(transfer, &peer.inflow),
             Frame::Confirm(confirm) => {
                 let confirmed = peer.outbound.lock().confirm(self.link.epoch, &confirm);
                 let count = confirmed.map_err(|breach| breach.to_string())?;
@@ -321,6 +412,17 @@ impl Inbound {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Keeps what must not pass the messages that are kept. The number of somebody who has ended may get another name meanwhile.
+    #[cold]
+    fn keep_behind(&self, mut frame: Frame) {
+        if let Frame::Terminated(terminated) = &mut frame
+            && let Some(address) = self.address(&terminated.watched)
+        {
+            terminated.watched = Name::Text(address.to_string().as_str().into());
+        }
+        self.held.lock().keep_behind(frame);
     }
 
     /// The stand-in of a sender.
@@ -421,7 +523,21 @@ impl Inbound {
     }
 }
 
+impl Drop for Inbound {
+    fn drop(&mut self) {
+        self.link.pieces.lock().clear(&self.link.peer.inflow);
+    }
+}
+
 impl Link {
+    /// Hears nothing until something was written; false: the connection is over.
+    async fn wait_for_room(&self) -> bool {
+        self.deaf.store(true, Relaxed);
+        let is_open = self.closing().or(self.peer.room.notified()).await.is_some();
+        self.deaf.store(false, Relaxed);
+        is_open
+    }
+
     fn say_ended(&self, address: &str, cause: TerminationCause) {
         self.write_in_order(&Frame::Terminated(Terminated {
             watcher: Name::Text("".into()),

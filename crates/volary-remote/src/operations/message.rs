@@ -141,6 +141,86 @@ mod tests {
         assert_eq!(SpawnRequest::decode(bytes), Ok(request));
     }
 
+    fn travels<M: Message + Default + PartialEq + std::fmt::Debug>(message: M, bytes: &[u8]) {
+        assert_eq!(write(&message)[..], *bytes, "{message:?}");
+        assert_eq!(M::decode(bytes), Ok(message));
+    }
+
+    #[test]
+    fn r6_every_answer_travels_in_the_bytes_that_it_ever_did() {
+        let text = |text: &str| text.to_owned();
+        travels(ActorRequest { who: text("w") }, b"\x0a\x01w");
+        travels(AddressAnswer { address: text("a") }, b"\x0a\x01a");
+        let (kinds, spawnable) = (vec![text("k"), text("l")], vec![text("s")]);
+        travels(KindsAnswer { kinds, spawnable }, b"\x0a\x01k\x0a\x01l\x12\x01s");
+        let (kind, actor_type, role) = (text("k"), text("t"), text("r"));
+        let answer = KindAnswer { kind, actor_type, role };
+        travels(answer, b"\x0a\x01k\x12\x01t\x1a\x01r");
+        let (addresses, total) = (vec![text("a"), text("b")], 300);
+        travels(ChildrenAnswer { addresses, total }, b"\x0a\x01a\x0a\x01b\x10\xac\x02");
+        travels(CountAnswer { count: 300 }, b"\x08\xac\x02");
+        travels(
+            NamesAnswer {
+                names: vec![text("m"), text("n")],
+            },
+            b"\x0a\x01m\x0a\x01n",
+        );
+        let passivation = PassivationMessage {
+            allowed: true,
+            idle_nanos: Some(7),
+            messages: Some(8),
+            ends: true,
+        };
+        travels(passivation, b"\x08\x01\x10\x07\x18\x08\x20\x01");
+        let metrics = ActorMetricsAnswer {
+            waiting: 1,
+            stashed: 2,
+            taken: 300,
+            children: 4,
+        };
+        travels(metrics, b"\x08\x01\x10\x02\x18\xac\x02\x20\x04");
+    }
+
+    /// Each of what a status says, alone.
+    #[test]
+    fn r6_a_status_travels_in_the_bytes_that_it_ever_did() {
+        let said: [fn(&mut StatusAnswer) -> &mut bool; 8] = [
+            |status| &mut status.running,
+            |status| &mut status.busy,
+            |status| &mut status.stopping,
+            |status| &mut status.suspended,
+            |status| &mut status.asleep,
+            |status| &mut status.ended,
+            |status| &mut status.slow,
+            |status| &mut status.system,
+        ];
+        for (tag, said) in (1..).zip(said) {
+            let mut status = StatusAnswer::default();
+            *said(&mut status) = true;
+            travels(status, &[tag << 3, 1]);
+            // And what is made of it says the same.
+            let read = volary_core::ActorStatus::from(status);
+            assert_eq!(StatusAnswer::from(read), status);
+        }
+    }
+
+    #[test]
+    fn r6_why_an_actor_was_not_started_has_the_number_that_it_ever_had() {
+        let problems = [
+            SpawnProblem::Other,
+            SpawnProblem::UnknownKind,
+            SpawnProblem::Taken,
+            SpawnProblem::Name,
+            SpawnProblem::Start,
+            SpawnProblem::Parent,
+            SpawnProblem::Options,
+        ];
+        for (number, problem) in (0..).zip(problems) {
+            assert_eq!((problem as u32, SpawnProblem::from_wire(number)), (number, problem));
+        }
+        assert_eq!(SpawnProblem::from_wire(7), SpawnProblem::Other);
+    }
+
     #[test]
     fn a_problem_travels_in_these_bytes() {
         let (_, bytes) = spawn_problem(SpawnProblem::Taken, "x");

@@ -124,3 +124,43 @@ impl Status {
         all.into_iter().find(|status| *status as u8 == number)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nodes of other versions know them by these.
+    #[test]
+    fn r6_operations_and_statuses_are_called_as_ever() {
+        let names = "lookup kinds kind parent children status stash dependencies passivation actor-metrics node-metrics \
+                     stop drain kill restart reinstate passivate spawn";
+        for (number, name) in names.split_whitespace().enumerate() {
+            let operation = OperationName::parse(name).unwrap_or_else(|| panic!("no {name}"));
+            assert_eq!((operation as usize, operation.as_str()), (number, name));
+        }
+        assert_eq!(OperationName::Spawn as usize + 1, names.split_whitespace().count());
+        let statuses = [
+            Status::Ok,
+            Status::Nobody,
+            Status::Unknown,
+            Status::Forbidden,
+            Status::BadRequest,
+            Status::Failed,
+        ];
+        for (number, status) in (0..).zip(statuses) {
+            assert_eq!((status as u8, Status::from_wire(number)), (number, Some(status)));
+        }
+        assert_eq!(Status::from_wire(6), None);
+        let rights = [
+            (Right::Tell, "tell"),
+            (Right::Watch, "watch"),
+            (Right::Inspect, "inspect"),
+            (Right::Control, "control"),
+            (Right::Spawn, "spawn"),
+            (Right::Relay, "relay"),
+        ];
+        for (right, name) in rights {
+            assert_eq!(right.to_string(), name);
+        }
+    }
+}

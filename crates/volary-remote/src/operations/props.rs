@@ -283,6 +283,63 @@ mod tests {
         }
     }
 
+    /// What a message says of these options in numbers.
+    fn number_of(props: Props, number: impl Fn(&PropsMessage) -> u32) -> u32 {
+        let described = PropsDescription::of(&props).expect("it is data");
+        number(&write(&described).expect("it is known"))
+    }
+
+    #[test]
+    fn r6_every_option_has_the_number_that_it_ever_had() {
+        let mailboxes = [
+            MailboxKind::Unbounded,
+            MailboxKind::Segmented,
+            MailboxKind::Bounded(7),
+            MailboxKind::BoundedRefusing(8),
+        ];
+        for (number, mailbox) in (0..).zip(mailboxes) {
+            assert_eq!(number_of(Props::new().mailbox(mailbox), |props| props.mailbox), number);
+        }
+        let dispatchers = [
+            Dispatcher::Default,
+            Dispatcher::Blocking,
+            Dispatcher::Pinned,
+            Dispatcher::Named("io".to_owned()),
+        ];
+        for (number, dispatcher) in (0..).zip(dispatchers) {
+            let props = Props::new().dispatcher(dispatcher);
+            assert_eq!(number_of(props, |props| props.dispatcher), number);
+        }
+        let reentrancies = [Reentrancy::all(), Reentrancy::off(), Reentrancy::hold_others()];
+        for (number, reentrancy) in (0..).zip(reentrancies) {
+            let props = Props::new().reentrancy(reentrancy);
+            assert_eq!(number_of(props, |props| props.reentrancy), number);
+        }
+        let directives = [
+            Directive::Restart,
+            Directive::Resume,
+            Directive::Stop,
+            Directive::Suspend,
+            Directive::Escalate,
+        ];
+        for (number, of_it) in (0..).zip(directives) {
+            assert_eq!((directive_number(of_it), directive(number)), (Ok(number), Ok(of_it)));
+        }
+        let supervised = |supervision, number: fn(&SupervisionMessage) -> u32| {
+            let props = Props::new().supervision(supervision);
+            number_of(props, |props| props.supervision.as_ref().map_or(99, number))
+        };
+        let strategies = [Strategy::OneForOne, Strategy::OneForAll, Strategy::RestForOne];
+        for (number, strategy) in (0..).zip(strategies) {
+            let supervision = Supervision::new().strategy(strategy);
+            assert_eq!(supervised(supervision, |supervision| supervision.strategy), number);
+        }
+        for (number, children) in (0..).zip([ChildrenPolicy::Stop, ChildrenPolicy::Keep]) {
+            let supervision = Supervision::new().children(children);
+            assert_eq!(supervised(supervision, |supervision| supervision.children), number);
+        }
+    }
+
     #[test]
     fn what_a_later_version_says_is_not_guessed() {
         let later = PropsMessage {

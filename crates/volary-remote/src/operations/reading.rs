@@ -179,3 +179,50 @@ impl From<StatusAnswer> for ActorStatus {
         status
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use prost::Message;
+
+    use super::*;
+
+    /// All of them differ, so that none can be taken for another or be missing.
+    #[test]
+    fn r6_every_figure_of_a_node_travels_as_itself_and_in_the_bytes_that_it_ever_did() {
+        let mut metrics = Metrics::default();
+        metrics.actors = 3;
+        metrics.dead_letters = 4;
+        metrics.refused = 5;
+        metrics.late_replies = 6;
+        metrics.faults = 7;
+        metrics.restarts = 8;
+        metrics.slow_handlers = 9;
+        metrics.unheard_rejections = 10;
+        metrics.high_water = 11;
+        metrics.passivated = 12;
+        metrics.woken = 13;
+        metrics.routees_lost = 14;
+        metrics.timers = 15;
+        metrics.schedules = 16;
+        metrics.lost_events = 17;
+        metrics.mailbox_bytes = 18;
+        let bytes = NodeMetricsAnswer::new("s", Duration::from_nanos(2), &metrics, 19).encode_to_vec();
+        // The name has the tag 1; each of the others is its own tag, which needs two bytes from 16 on.
+        let mut expected = b"\x0a\x01s".to_vec();
+        for tag in 2..=19_u8 {
+            match tag {
+                ..16 => expected.extend([tag << 3, tag]),
+                _ => expected.extend([0x80 | (tag << 3), 1, tag]),
+            }
+        }
+        assert_eq!(bytes, expected);
+        let read = NodeMetrics::from(NodeMetricsAnswer::decode(&bytes[..]).expect("it was just written"));
+        let expected = NodeMetrics {
+            system: "s".to_owned(),
+            uptime: Duration::from_nanos(2),
+            metrics,
+            peers: 19,
+        };
+        assert_eq!(read, expected);
+    }
+}

@@ -42,6 +42,14 @@ impl Waiting {
         (Place { waiting, correlation }, receiver)
     }
 
+    /// Whether somebody waits for this answer of this node.
+    pub(crate) fn has_asked(&self, node: &str, correlation: u64) -> bool {
+        self.asked
+            .lock()
+            .get(&correlation)
+            .is_some_and(|asked| asked.node == node)
+    }
+
     /// An answer came; one from somebody who was not asked is none.
     pub(crate) fn answered(&self, node: &str, answer: Answer) {
         let asked = {

@@ -61,6 +61,17 @@ impl Inflow {
         true
     }
 
+    /// The same for what this node has asked for, whether there is room or not.
+    pub(crate) fn charge_anyway(&self, units: u64) {
+        self.all.fetch_add(units, Relaxed);
+        self.taken.fetch_add(units, Relaxed);
+    }
+
+    /// Whether one message may ever take so much.
+    pub(crate) fn may_have(&self, units: u64) -> bool {
+        units <= self.most / 2
+    }
+
     #[cold]
     fn charge_more(&self, units: u64, mut spare: u64) -> bool {
         let step = self.step();

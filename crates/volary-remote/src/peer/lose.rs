@@ -6,11 +6,11 @@ use std::time::Duration;
 use bytes::{Buf, BytesMut};
 use volary_core::foreign::{PendingReply, Undeliverable};
 use volary_core::{ActorId, DeadReason};
-use volary_wire::native::{Addressed, Bounds, Capabilities, Frame, FrameDecoder, Limits, Metadata, NameRef};
+use volary_wire::native::{Addressed, Bounds, Capabilities, Frame, FrameDecoder, FrameKind, Limits, Metadata, NameRef};
 
 use super::lost::Lost;
 use super::names::Names;
-use super::outbound::{Asked, Outbound};
+use super::outbound::{Asked, Listening, Outbound};
 use crate::outlet::place;
 
 impl Outbound {
@@ -32,6 +32,8 @@ impl Outbound {
         self.wanted = false;
         self.names = Names::new();
         self.first.clear();
+        self.replies = 0;
+        self.listening = Listening::Yes;
         (self.epoch, lost)
     }
 
@@ -107,6 +109,14 @@ impl Outbound {
                 }
             }
         });
+    }
+
+    /// Without a connection, the asks that have waited for one longer than their askers: what they take others may have.
+    pub(crate) fn take_overdue(&mut self) -> Vec<Lost> {
+        match self.connected {
+            true => Vec::new(),
+            false => self.take_given_up(),
+        }
     }
 
     /// Takes out the asks that have waited for a connection longer than their askers: they are not to be handled after
@@ -214,8 +224,10 @@ impl Outbound {
     fn lose_all(&mut self, reason: impl Fn(u64) -> DeadReason) -> Vec<Lost> {
         self.wanted = false;
         self.first.clear();
+        let errands = frames(&self.ready).filter(|frame| is_errand(frame)).count();
+        self.unsaid += (errands + self.large.others().filter(|frame| is_errand(frame)).count()) as u64;
         self.ready.clear();
-        self.answers = 0;
+        (self.answers, self.replies) = (0, 0);
         self.writing = false;
         self.large.clear();
         // Each connection counts from 1, so that the other side knows what it has not got yet.
@@ -243,6 +255,11 @@ impl Outbound {
         lost
     }
 
+    /// How many errands were lost since it was asked last.
+    pub(crate) fn take_unsaid(&mut self) -> u64 {
+        std::mem::take(&mut self.unsaid)
+    }
+
     /// Askers whose message arrived and whose answer will not.
     pub(crate) fn take_unanswered(&mut self) -> Vec<PendingReply> {
         std::mem::take(&mut self.unanswered)
@@ -257,6 +274,11 @@ fn frames(mut left: &[u8]) -> impl Iterator<Item = &[u8]> {
         left = rest;
         Some(frame)
     })
+}
+
+/// Whether a frame is what a reference was told, as to stop: an operation that nobody waits for.
+pub(super) fn is_errand(frame: &[u8]) -> bool {
+    frame.get(4) == Some(&(FrameKind::Operation as u8)) && frame.get(6) == Some(&0)
 }
 
 /// The number of a frame that is a message.
@@ -279,7 +301,7 @@ fn metadata(frame: &[u8]) -> Option<Metadata> {
 #[cfg(test)]
 mod tests {
     use bytes::BytesMut;
-    use volary_wire::native::{FrameKind, FrameWriter, Head, Operation};
+    use volary_wire::native::{FrameWriter, Head, Operation};
 
     use super::super::outbound::put;
     use super::*;

@@ -6,7 +6,7 @@ use volary_core::foreign::{Errand, Outlet, Parcel, Undeliverable};
 use volary_core::{Address, DeadReason};
 
 use super::called::why;
-use super::{Lost, Peer};
+use super::{Lost, Peer, Referred};
 
 /// Takes messages and loses them, each with the reason: whoever asks hears it, and not that somebody is gone.
 pub(super) struct Misnamed {
@@ -14,14 +14,16 @@ pub(super) struct Misnamed {
     peer: Weak<Peer>,
     address: String,
     why: String,
+    _room: Option<Referred>,
 }
 
 impl Misnamed {
-    pub(super) fn new(peer: &Arc<Peer>, address: &Address, system: &str) -> Self {
+    pub(super) fn new(peer: &Arc<Peer>, address: &Address, system: &str, room: Option<Referred>) -> Self {
         Misnamed {
             peer: Arc::downgrade(peer),
             address: address.to_string(),
             why: why(address.system(), system),
+            _room: room,
         }
     }
 }

@@ -19,6 +19,7 @@ mod misnamed;
 mod names;
 mod outbound;
 mod reading;
+mod referred;
 mod settled;
 mod ship;
 mod terms;
@@ -42,8 +43,9 @@ pub(crate) use known::{Known, Watched};
 use lives::Lives;
 pub(crate) use lost::Lost;
 use misnamed::Misnamed;
-pub(crate) use outbound::Outbound;
+pub(crate) use outbound::{Listening, Outbound};
 pub use reading::PeerReading;
+pub(crate) use referred::Referred;
 pub(crate) use settled::Settled;
 pub(crate) use ship::{Shipment, Shipped};
 pub(crate) use way::Way;
@@ -51,7 +53,7 @@ pub(crate) use way::Way;
 use crate::compression::Compression;
 use crate::duty::Duty;
 use crate::event::PeerEvent;
-use crate::link::{Greeting, Trials, UNIT};
+use crate::link::{Greeting, Held, Trials, UNIT};
 use crate::outlet::PeerOutlet;
 use crate::shared::Shared;
 use crate::transport_actor::RemoteDeadLetter;
@@ -78,8 +80,12 @@ pub(crate) struct Peer {
     pub(crate) expected: AtomicU64,
     /// Room that its messages take which wait in mailboxes here.
     pub(crate) inflow: Inflow,
+    /// Room for the actors elsewhere that its messages have made known here.
+    pub(crate) references: Arc<Inflow>,
     /// Held while what came on a connection is handled: nothing of one connection is handled after what comes on the next.
     pub(crate) reading: Mutex<()>,
+    /// What is kept before mailboxes here, on the connection there is or was last.
+    pub(crate) held: Mutex<Option<Arc<Mutex<Held>>>>,
     /// The peer will never be spoken to again under its present incarnation, or this node stops.
     closed: AtomicBool,
     /// Of the connection there is, or was last.
@@ -110,7 +116,13 @@ impl Peer {
                 (shared.options.inbound_bytes / UNIT) as u64,
                 shared.options.peers as u64,
             ),
+            references: Arc::new(Inflow::new(
+                shared.references.clone(),
+                shared.options.references as u64,
+                shared.options.peers as u64,
+            )),
             reading: Mutex::new(()),
+            held: Mutex::default(),
             closed: AtomicBool::new(false),
             compression: Mutex::new(None),
             capabilities: Mutex::default(),
@@ -129,6 +141,11 @@ impl Peer {
 
     /// A stand-in for the actor at `address`, the same for everybody.
     pub(crate) fn stand_in(self: &Arc<Self>, address: &Address) -> Option<StandIn> {
+        self.refer_to(address, None)
+    }
+
+    /// The same for one that a message of somebody has named, for whom there is this room.
+    pub(crate) fn refer_to(self: &Arc<Self>, address: &Address, room: Option<Referred>) -> Option<StandIn> {
         let text = address.to_string();
         let mut known = self.known.lock();
         if let Some(found) = known.get(&text) {
@@ -139,7 +156,7 @@ impl Peer {
         }
         if let Some(system) = known.system().filter(|system| *system != address.system()) {
             let system = system.to_owned();
-            let outlet = Arc::new(Misnamed::new(self, address, &system));
+            let outlet = Arc::new(Misnamed::new(self, address, &system, room));
             let stand_in = self.shared.system.stand_in(address.clone(), outlet)?;
             let crowded = known.insert(text, stand_in.clone());
             drop(known);
@@ -149,7 +166,7 @@ impl Peer {
             self.shared.report_misnamed(&self.node, address.system(), &system);
             return Some(stand_in);
         }
-        let outlet = Arc::new(PeerOutlet::new(self, text.as_str().into()));
+        let outlet = Arc::new(PeerOutlet::new(self, text.as_str().into(), room));
         let stand_in = self.shared.system.stand_in(address.clone(), outlet.clone())?;
         outlet.set_id(stand_in.id());
         let crowded = known.insert(text, stand_in.clone());
@@ -222,9 +239,22 @@ impl Peer {
 
     /// The same, on a connection that is made for it if there is none.
     pub(crate) fn write_in_time(&self, frame: &Frame) {
-        self.outbound.lock().write_in_time(frame);
+        let unsaid = {
+            let outbound = &mut *self.outbound.lock();
+            outbound.write_in_time(frame);
+            outbound.take_unsaid()
+        };
+        self.report_unsaid(unsaid);
         self.to_write.notify_one();
         self.look.notify_one();
+    }
+
+    /// So many errands were lost.
+    fn report_unsaid(&self, count: u64) {
+        if count > 0 {
+            self.counters.unsaid.fetch_add(count, Relaxed);
+            self.shared.report_unsaid(&self.node);
+        }
     }
 
     /// A connection was made; its number. If another incarnation was spoken to before, that is over.
@@ -379,6 +409,8 @@ impl Peer {
     pub(crate) fn close(&self) {
         self.closed.store(true, Release);
         let lost = self.outbound.lock().close();
+        let held = self.held.lock().take();
+        drop(held); // it leads back here
         self.report(lost);
         self.to_write.notify_one();
         self.look.notify_one();
@@ -392,7 +424,11 @@ impl Peer {
 
     /// The same, where the reason is known.
     fn report_because(&self, lost: Vec<Lost>, why: &str) {
-        let unanswered = self.outbound.lock().take_unanswered();
+        let (unanswered, unsaid) = {
+            let outbound = &mut *self.outbound.lock();
+            (outbound.take_unanswered(), outbound.take_unsaid())
+        };
+        self.report_unsaid(unsaid);
         for reply in unanswered {
             reply.lost(RemoteError::Unconfirmed {
                 node: self.node.clone(),

@@ -16,9 +16,11 @@ pub(crate) struct Counters {
     pub(crate) confirmed: AtomicU64,
     pub(crate) unconfirmed: AtomicU64,
     pub(crate) unreachable: AtomicU64,
+    pub(crate) unsaid: AtomicU64,
     pub(crate) busy: AtomicU64,
     received: AtomicU64,
     pub(crate) refused: AtomicU64,
+    pub(crate) abandoned: AtomicU64,
     pub(crate) connections: AtomicU64,
     /// Connections that have ended.
     pub(crate) disconnections: AtomicU64,
@@ -58,9 +60,11 @@ impl Counters {
             confirmed: count(&self.confirmed),
             unconfirmed: count(&self.unconfirmed),
             unreachable: count(&self.unreachable),
+            unsaid: count(&self.unsaid),
             busy: count(&self.busy),
             received: count(&self.received),
             refused: count(&self.refused),
+            abandoned: count(&self.abandoned),
             forbidden: count(&self.forbidden),
             attempts: count(&self.attempts),
             failed_attempts: count(&self.failed_attempts),
@@ -109,6 +113,8 @@ pub struct PeerReading {
     pub unconfirmed: u64,
     /// Messages that never left.
     pub unreachable: u64,
+    /// What actors there were told beside messages, as to stop, and did not hear: it never left.
+    pub unsaid: u64,
     /// Messages that were refused there because their receiver had too much mail.
     pub busy: u64,
     /// Messages that are on their way or wait for a connection.
@@ -124,6 +130,8 @@ pub struct PeerReading {
     pub received: u64,
     /// Of these, the ones that were not delivered.
     pub refused: u64,
+    /// What came in pieces and was given up before it was whole: there was no room for it, or nothing came any more.
+    pub abandoned: u64,
     /// What it asked for and had no right to: messages, which are among the refused, operations and watches.
     pub forbidden: u64,
     /// How often this node has tried to connect to it; it may have called by itself, too.
@@ -183,9 +191,11 @@ impl Peer {
             confirmed: counts.confirmed,
             unconfirmed: counts.unconfirmed,
             unreachable: counts.unreachable,
+            unsaid: counts.unsaid,
             busy: counts.busy,
             received: counts.received,
             refused: counts.refused,
+            abandoned: counts.abandoned,
             forbidden: counts.forbidden,
             attempts: counts.attempts,
             failed_attempts: counts.failed_attempts,

@@ -97,10 +97,21 @@ mod tests {
 
     use parking_lot::Mutex;
     use volary_core::SubscriptionOptions;
+    use volary_wire::native::RefuseReason;
 
     use super::*;
-    use crate::alone::{Alone, Wire};
+    use crate::alone::{Alone, PEER, Wire};
     use crate::{PeerEvent, Remote};
+
+    #[test]
+    fn r8_a_node_that_stops_says_so_to_whoever_calls() {
+        let node = Alone::start(Remote::builder());
+        let shared = node.shared();
+        assert!(shared.admit(PEER, 7).is_ok());
+        shared.stop();
+        let refused = shared.admit(PEER, 7).map(drop);
+        assert_eq!(refused.map_err(|(reason, _)| reason), Err(RefuseReason::Stopping));
+    }
 
     /// Does this on a thread of its own. If it does not have to wait for whoever calls this it has time to be through with it.
     #[expect(

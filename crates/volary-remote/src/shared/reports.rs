@@ -75,6 +75,16 @@ impl Shared {
         self.publish(PeerEvent::Forbidden { node, right });
     }
 
+    /// What a reference was told beside messages, as to stop, is lost. Said once.
+    pub(crate) fn report_unsaid(&self, node: &str) {
+        if self.is_new(node, "unsaid") {
+            tracing::warn!(
+                node,
+                "actors there were told to stop, or the like, and will not hear of it; said once"
+            );
+        }
+    }
+
     /// A message is more than a node takes. Said once for each type; senders hear it each time.
     pub(crate) fn report_unsendable(&self, node: &str, message: &str, to: &str, why: Undeliverable) {
         if self.is_new(node, &format!("unsendable: {message}")) {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use volary_wire::native::{
     Bounds, Envelope, Frame, FrameDecoder, FrameWriter, Hello, Lane, Limits, Name, Operation, VERSIONS, Watch,
 };
@@ -63,8 +63,15 @@ impl Stranger {
 
     /// A connection on which nothing was said.
     pub async fn knock(node: &Node) -> Self {
+        Stranger::knock_from(node, "127.0.0.1").await
+    }
+
+    /// The same from another address of this machine.
+    pub async fn knock_from(node: &Node, host: &str) -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind(format!("{host}:0").parse().unwrap()).unwrap();
         Stranger {
-            stream: TcpStream::connect(node.remote.node()).await.unwrap(),
+            stream: socket.connect(node.remote.node().parse().unwrap()).await.unwrap(),
             decoder: FrameDecoder::new(Limits::default()),
             out: BytesMut::new(),
         }

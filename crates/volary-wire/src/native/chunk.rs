@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use bytes::{Buf, Bytes, BytesMut};
 
-use super::{Frame, FrameError, FrameWriter, Limits, Oversize};
+use super::told::Fields;
+use super::{Frame, FrameError, FrameKind, FrameWriter, Limits, Oversize};
 
 /// One piece.
 ///
@@ -25,6 +26,38 @@ pub struct Chunk {
     pub offset: u64,
     /// The piece.
     pub payload: Bytes,
+}
+
+/// What the first piece of a frame says of it.
+///
+/// ```
+/// use volary_wire::native::{Beginning, Chunk, FrameKind};
+///
+/// // The answer to the ask 7, as it begins: kind, no flags, the number.
+/// let first = Chunk { transfer: 1, total: 100_000, offset: 0, payload: vec![7, 0, 7, 1].into() };
+/// assert_eq!(first.begins(), Some(Beginning { kind: FrameKind::Reply, number: 7 }));
+/// let next = Chunk { offset: 4, ..first };
+/// assert_eq!(next.begins(), None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Beginning {
+    /// What kind of frame it is.
+    pub kind: FrameKind,
+    /// The number behind that: of a message its sequence, of what answers or asks the correlation.
+    pub number: u64,
+}
+
+impl Chunk {
+    /// What the frame begins with, if this is its first piece and says so. The example is at [`Beginning`].
+    #[must_use]
+    pub fn begins(&self) -> Option<Beginning> {
+        let [kind, _, fields @ ..] = &self.payload[..] else {
+            return None;
+        };
+        let kind = FrameKind::from_number(*kind)?;
+        let number = Fields(fields).number()?;
+        (self.offset == 0).then_some(Beginning { kind, number })
+    }
 }
 
 /// Cuts a frame in pieces, one at a time.
@@ -352,6 +385,21 @@ impl Assembler {
     #[must_use]
     pub fn held_bytes(&self) -> usize {
         self.promised
+    }
+
+    /// How many bytes of memory the pieces take that have arrived.
+    ///
+    /// ```
+    /// # use volary_wire::native::{Assembler, Chunk, Limits};
+    /// let mut assembler = Assembler::new(Limits::default());
+    /// let first = Chunk { transfer: 1, total: 50_000_000, offset: 0, payload: vec![0; 50_000].into() };
+    /// assembler.accept(first, 0)?;
+    /// assert!((50_000..1_000_000).contains(&assembler.buffered_bytes()));
+    /// # Ok::<(), volary_wire::native::ChunkError>(())
+    /// ```
+    #[must_use]
+    pub fn buffered_bytes(&self) -> usize {
+        self.open.values().map(|assembly| assembly.buffer.capacity()).sum()
     }
 
     /// Adds a piece; true if it was the last.

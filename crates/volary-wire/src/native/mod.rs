@@ -34,7 +34,7 @@ mod write;
 
 pub use addressed::Addressed;
 pub use capability::{Capabilities, Capability};
-pub use chunk::{Assembler, Chunk, ChunkError, Chunks};
+pub use chunk::{Assembler, Beginning, Chunk, ChunkError, Chunks};
 pub use decoder::FrameDecoder;
 pub use error::{FrameError, Oversize};
 pub use fields::{Name, NameRef, Text};

@@ -7,14 +7,17 @@ use std::sync::atomic::Ordering::*;
 use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use volary_core::foreign::{Arrival, Receipt, Receipts};
-use volary_core::{ActorId, Address, AnyRef, Baggage, DeadReason, Path, TraceContext};
+use volary_core::{ActorId, Address, AnyRef, Baggage, DeadReason, Moment, Path, TraceContext};
 use volary_wire::native::{Envelope, Frame, Metadata, Name, Outcome, Reply, Told};
 use volary_wire::{DeliverError, Route};
 
 use super::super::answers::Question;
 use super::super::inbox::{Delivering, Inbox, LAST_NUMBER};
+use super::held::{Admitted, Held, Kept};
 use super::{FEW_INBOXES, Inbound};
+use crate::operations::serve;
 use crate::transport_actor::{InboundMessage, RemoteEnvelope};
 use crate::trust::Right;
 
@@ -64,7 +67,7 @@ impl Inbound {
                 .receipt(receipt)
                 .from(sender)
                 .deliver(|| route.tell(&receiver.actor, told.codec, told.payload))
-                .map_err(Undelivered::from),
+                .map_err(|error| self.why_not(error)),
             None => Err(Undelivered::Busy),
         };
         drop(receiver);
@@ -92,7 +95,7 @@ impl Inbound {
         let (_, place) = self.addresses.get(told.receiver)?;
         let receiver = Ref::filter_map(place.receiver.borrow(), Option::as_ref).ok()?;
         let (last, route) = receiver.last?;
-        if last != (told.type_name, self.retyped) || !receiver.actor.is_alive() {
+        if last != (told.type_name, self.retyped) || receiver.inbox.is_holding() || !receiver.actor.is_alive() {
             return None;
         }
         let sender = match told.sender {
@@ -249,7 +252,7 @@ impl Inbound {
         let link = &*self.link;
         let shared = &link.peer.shared;
         let route = self.route(&envelope.type_name, receiver)?;
-        let mut baggage = envelope.metadata.as_ref().and_then(baggage);
+        let mut baggage = envelope.metadata.as_ref().and_then(|metadata| self.baggage(metadata));
         if !shared.propagators.is_empty() {
             let refused = |why| Undelivered::Not(Outcome::REFUSED, why);
             baggage = shared.extract(baggage).map_err(refused)?;
@@ -260,35 +263,247 @@ impl Inbound {
         if correlation.is_some() && !link.answers.begin(shared.options.window) {
             return Err(Undelivered::Busy);
         }
-        let sender = envelope.sender.as_ref().and_then(|name| self.sender(name));
-        let mut arrival = Arrival::new(&shared.system).receipt(receipt).from(sender);
+        let names = || {
+            (
+                envelope.receiver.clone(),
+                envelope.sender.clone(),
+                envelope.type_name.clone(),
+            )
+        };
+        let names = self.must_wait(&receiver.inbox, correlation).then(names);
+        let message = Admitted {
+            sequence: envelope.sequence,
+            correlation,
+            route,
+            sender: envelope.sender.as_ref().and_then(|name| self.sender(name)),
+            baggage,
+            left: envelope.metadata.as_ref().and_then(Metadata::deadline),
+            arrived: correlation.map(|_| self.arrived()),
+            codec: envelope.codec,
+            payload: envelope.payload,
+            receipt,
+        };
+        if let Some(names) = names {
+            self.hold(receiver, message, names);
+            return Ok(());
+        }
+        self.put(&receiver.actor, message)
+    }
+
+    /// What travelled along, but for what is beyond the bounds of handlers, which stays behind and is said once.
+    fn baggage(&self, metadata: &Metadata) -> Option<Baggage> {
+        let (baggage, beyond) = baggage(metadata)?;
+        if !beyond.is_empty() {
+            let peer = &*self.link.peer;
+            let why =
+                "a header was left behind: its name is none, or all of a message are longer than handlers may have";
+            tracing::debug!(node = %peer.node, headers = ?beyond, why);
+            peer.shared.report_refused(&peer.node, why);
+        }
+        Some(baggage)
+    }
+
+    /// When what is handled now has come.
+    fn arrived(&self) -> Moment {
+        let arrived = self.arrived.get().unwrap_or_else(|| self.link.peer.shared.system.now());
+        self.arrived.set(Some(arrived));
+        arrived
+    }
+
+    /// Puts a message into its mailbox.
+    #[inline]
+    fn put(&self, actor: &AnyRef, message: Admitted) -> Result<(), Undelivered> {
+        let Admitted {
+            correlation,
+            route,
+            sender,
+            baggage,
+            left,
+            arrived,
+            codec,
+            payload,
+            receipt,
+            ..
+        } = message;
+        let system = &self.link.peer.shared.system;
+        let mut arrival = Arrival::new(system).receipt(receipt).from(sender);
         if let Some(baggage) = &baggage {
             arrival = arrival.baggage(baggage);
         }
-        let left = envelope.metadata.as_ref().and_then(Metadata::deadline);
         if let (Some(left), None) = (left, correlation) {
             arrival = arrival.time_left(left); // an ask has its own
         }
-        let (codec, payload) = (envelope.codec, envelope.payload);
-        let actor = &receiver.actor;
         let delivered = match correlation {
             None => arrival.deliver(|| route.tell(actor, codec, payload)),
             Some(correlation) => match arrival.deliver(|| route.ask(actor, codec, payload, left)) {
                 Ok(mut reply) => {
-                    let now = || shared.system.now();
-                    let arrived = self.arrived.get().unwrap_or_else(now);
-                    self.arrived.set(Some(arrived));
-                    reply.count_from(arrived);
+                    arrived.into_iter().for_each(|arrived| reply.count_from(arrived));
                     self.asked.borrow_mut().push(Question { correlation, reply });
                     Ok(())
                 }
                 Err(error) => {
-                    link.answers.one_ended();
+                    self.link.answers.one_ended();
                     Err(error)
                 }
             },
         };
-        delivered.map_err(Undelivered::from)
+        delivered.map_err(|error| self.why_not(error))
+    }
+
+    /// Why a message was not delivered.
+    #[cold]
+    fn why_not(&self, error: DeliverError) -> Undelivered {
+        match self.referring.why_not() {
+            Some(why) => Undelivered::Not(Outcome::REFUSED, why),
+            None => error.into(),
+        }
+    }
+
+    /// Whether a message has to wait before its mailbox.
+    #[inline]
+    fn must_wait(&self, inbox: &Inbox, correlation: Option<u64>) -> bool {
+        let ahead = &self.link.ahead;
+        let is_far = || {
+            let known = self.unanswered.get() + self.asked.borrow().len() as u64;
+            ahead.is_brimming() || known >= ahead.most() || inbox.has_about(ahead.most())
+        };
+        inbox.is_holding() || correlation.is_some() && is_far()
+    }
+
+    #[cold]
+    fn hold(&self, receiver: &Receiver, mut message: Admitted, names: Names) {
+        self.link.ahead.set_holding(true);
+        // Numbers may have other names by then. Of an ask nobody needs them.
+        let (to, from, type_name) = names;
+        let from = from.map(|name| self.spelt(name, message.correlation));
+        let to = self.spelt(to, message.correlation);
+        let type_name = match (message.correlation, type_name) {
+            (None, Name::Id(id)) => Name::Text(self.types.get(id).map_or("", |(text, ())| text).into()),
+            (_, name) => name,
+        };
+        let names = (to, from, type_name);
+        message.arrived = Some(self.arrived());
+        let held = &mut *self.held.lock();
+        held.keep(&receiver.actor, &receiver.inbox, message, names);
+    }
+
+    /// The address of somebody who was told something, in full.
+    fn spelt(&self, name: Name, correlation: Option<u64>) -> Name {
+        match (correlation, name) {
+            (None, Name::Id(id)) => Name::Text(self.addresses.get(id).map_or("", |(text, _)| text).into()),
+            (_, name) => name,
+        }
+    }
+
+    /// Whether one more ask that was kept may go on, as far as that is not a matter of its mailbox.
+    fn may_ask(&self) -> bool {
+        let ahead = &self.link.ahead;
+        let known = || self.link.answers.waiting() + self.asked.borrow().len() as u64;
+        !ahead.is_brimming() && known() < ahead.most()
+    }
+
+    /// Lets in messages that were kept, as many as others leave time for, and then what waited behind them; whether there may
+    /// be more that can go.
+    pub(super) fn let_in(&mut self, mut most: usize) -> Result<bool, String> {
+        if !self.link.ahead.is_holding() {
+            return Ok(false);
+        }
+        while most > 0 {
+            most -= 1;
+            let has_room = |inbox: &Inbox| !inbox.has(self.link.ahead.most());
+            let next = {
+                let held = &mut *self.held.lock();
+                held.next_told()
+                    .or_else(|| self.may_ask().then(|| held.next(has_room)).flatten())
+            };
+            let Some((actor, kept)) = next else { break };
+            self.go_on(&actor, kept)?;
+        }
+        self.let_in_behind();
+        let is_holding = !self.held.lock().is_empty();
+        self.link.ahead.set_holding(is_holding);
+        Ok(is_holding && most == 0)
+    }
+
+    fn let_in_behind(&self) {
+        loop {
+            let next = self.held.lock().next_behind();
+            match next {
+                Some(Frame::Terminated(terminated)) => self.terminated(&terminated),
+                Some(Frame::Operation(operation)) => serve(&self.link, &operation),
+                Some(_) => {}
+                None => break,
+            }
+        }
+    }
+
+    /// Lets in all that was kept on a connection that is over, or about to be: before anything that comes on the next. Nobody waits
+    /// for answers to it any more.
+    pub(super) fn let_in_all_of(&self, held: &Mutex<Held>) {
+        loop {
+            let next = {
+                let held = &mut *held.lock();
+                held.next_told().or_else(|| held.next(|_| true))
+            };
+            let Some((actor, kept)) = next else { break };
+            let Kept { message, names, .. } = kept;
+            let is_told = message.correlation.is_none();
+            let put = match is_told {
+                true => self.put(&actor, message.on_time(&self.link.peer.shared.system)),
+                false => self.put_for_nobody(&actor, message),
+            };
+            if let Err(Undelivered::Not(number, _)) = put
+                && is_told
+            {
+                self.dead_letter(&names, number);
+            }
+        }
+        loop {
+            let next = held.lock().next_behind();
+            match next {
+                Some(Frame::Terminated(terminated)) => self.terminated(&terminated),
+                // Whoever waits for an answer has heard that there will be none.
+                Some(Frame::Operation(operation)) if operation.correlation == 0 => serve(&self.link, &operation),
+                Some(_) => {}
+                None => break,
+            }
+        }
+    }
+
+    /// Puts an ask into its mailbox whose asker has heard that there will be no answer.
+    fn put_for_nobody(&self, actor: &AnyRef, message: Admitted) -> Result<(), Undelivered> {
+        let Admitted {
+            route,
+            sender,
+            left,
+            codec,
+            payload,
+            receipt,
+            ..
+        } = message;
+        let arrival = Arrival::new(&self.link.peer.shared.system)
+            .receipt(receipt)
+            .from(sender);
+        let asked = arrival.deliver(|| route.ask(actor, codec, payload, left));
+        let asked = asked.map(|reply| Question { correlation: 0, reply }.let_go());
+        asked.map_err(|error| self.why_not(error))
+    }
+
+    /// A message that was kept goes into its mailbox now.
+    fn go_on(&self, actor: &AnyRef, kept: Kept) -> Result<(), String> {
+        let Kept { message, names, .. } = kept;
+        let (sequence, correlation) = (message.sequence, message.correlation);
+        let delivering = Delivering::begin(&self.link, sequence);
+        let is_given_up = correlation.is_some_and(|correlation| self.link.answers.was_given_up(correlation));
+        let delivered = if is_given_up {
+            self.link.answers.one_ended();
+            drop(message);
+            Err(Undelivered::GivenUp)
+        } else {
+            self.put(actor, message.on_time(&self.link.peer.shared.system))
+        };
+        self.concluded(sequence, delivering, delivered)
+            .or_else(|why| self.undelivered(sequence, correlation, &names, why))
     }
 
     /// Whoever lives at a place that the peer names, out of what is remembered of it: to be put back.
@@ -391,8 +606,8 @@ fn unknown_number(id: u32) -> Undelivered {
     Undelivered::Rule(format!("it uses the number {id}, which it has not defined"))
 }
 
-/// What travelled along, as handlers see it, if anything did.
-fn baggage(metadata: &Metadata) -> Option<Baggage> {
+/// What travelled along, as handlers see it, if anything did; and which headers are beyond what they may hold.
+fn baggage(metadata: &Metadata) -> Option<(Baggage, Vec<&str>)> {
     if metadata.trace().is_none() && metadata.headers().next().is_none() {
         return None;
     }
@@ -405,9 +620,12 @@ fn baggage(metadata: &Metadata) -> Option<Baggage> {
             baggage = baggage.with_trace(if sampled { context.sampled() } else { context });
         }
     }
+    let mut beyond = Vec::new();
     for (name, value) in metadata.headers() {
-        // What is beyond our bounds stays behind.
-        baggage = baggage.clone().with_header(name, value).unwrap_or(baggage);
+        match baggage.clone().with_header(name, value) {
+            Ok(more) => baggage = more,
+            Err(_) => beyond.push(name),
+        }
     }
-    Some(baggage)
+    Some((baggage, beyond))
 }
