@@ -463,7 +463,13 @@ impl Shared {
             let panicked = || Err(std::io::Error::other("what takes connections panicked"));
             match accepted.unwrap_or_else(panicked) {
                 Ok(connection) => {
-                    let calling = match callers.enter(&connection.from) {
+                    let mut entered = callers.enter(&connection.from);
+                    if entered.is_err() {
+                        // Those who have gone since they were taken leave as soon as they have a turn.
+                        link::give_way().await;
+                        entered = callers.enter(&connection.from);
+                    }
+                    let calling = match entered {
                         Ok(calling) => calling,
                         Err(why) => {
                             self.not_taken.fetch_add(1, Relaxed);

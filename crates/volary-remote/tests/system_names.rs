@@ -136,7 +136,7 @@ async fn r5_a_caller_is_taken_if_it_means_this_system_or_does_not_say() {
             _ => panic!("{called:?}: {answer:?}"),
         }
     }
-    assert_eq!(node.remote.refused_connections(), 3);
+    eventually("all are counted", || node.remote.refused_connections() == 3).await;
     node.system.stop().await.unwrap();
 }
 

@@ -19,6 +19,7 @@ impl Growth for Free {
 #[cfg(volary_loom)]
 mod loom_model {
     use super::*;
+    use crate::mailbox::Bound;
     use loom::sync::Arc;
     use loom::thread;
 

@@ -51,7 +51,7 @@ impl Room {
     }
 
     #[cfg(volary_loom)]
-    fn write_second(&self, value: u64) {
+    pub(super) fn write_second(&self, value: u64) {
         // SAFETY: as in `publish`; records in the loom tests are two words long.
         unsafe { (*self.first.add(1)).rest.with_mut(|p| *p = value) }
     }
