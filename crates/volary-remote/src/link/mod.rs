@@ -26,6 +26,7 @@ pub(crate) use dial::{Trials, dial};
 pub(crate) use handshake::{Caller, Greeting, accept, hear_out};
 pub(crate) use inbox::UNIT;
 use inbox::{Leaving, Waiting};
+pub(crate) use read::held::Held;
 use share::Share;
 pub(crate) use until::{Closing, contained, within};
 use write::{Pen, PenHolder};

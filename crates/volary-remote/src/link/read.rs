@@ -1,7 +1,7 @@
 //! Reads frames, and does what they say.
 
 mod deliver;
-mod held;
+pub(crate) mod held;
 mod referring;
 
 use std::cell::{Cell, RefCell};
@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::*;
 use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use volary_core::foreign::Arrival;
 use volary_core::{ActorId, Address, Moment, Resolver, Resolving};
@@ -42,16 +43,30 @@ const MOST_RUNS: usize = 1 << 20;
 
 pub(super) async fn read(
     link: Arc<Link>,
-    mut reader: Box<dyn AsyncRead + Send + Unpin>,
+    reader: Box<dyn AsyncRead + Send + Unpin>,
     decoder: FrameDecoder,
-    mut stretch: Option<Stretch>,
+    stretch: Option<Stretch>,
 ) {
-    let mut stretched = 0;
     let mut inbound = Inbound::new(link.clone(), decoder);
+    let why = read_all(&mut inbound, reader, stretch).await;
+    inbound.end_in_turn();
+    if let Some(why) = why {
+        link.close(&why);
+    }
+}
+
+/// Until the connection ends; why, if it is not closed.
+async fn read_all(
+    inbound: &mut Inbound,
+    mut reader: Box<dyn AsyncRead + Send + Unpin>,
+    mut stretch: Option<Stretch>,
+) -> Option<String> {
+    let link = inbound.link.clone();
+    let mut stretched = 0;
     let why = loop {
         let handled = match inbound.handle_in_turn() {
             Ok(handled @ (Handled::All | Handled::Some | Handled::Full)) => handled,
-            Ok(Handled::Closed) => return,
+            Ok(Handled::Closed) => return None,
             Ok(Handled::Goodbye(reason)) => {
                 if reason == GoodbyeReason::Leaving {
                     link.peer.shared.left(&link.peer, link.epoch, link.incarnation);
@@ -66,7 +81,7 @@ pub(super) async fn read(
         // Who does not read what it is told is not heard, until it is silent for too long.
         while link.peer.outbound.lock().is_overfull() {
             if !link.wait_for_room().await {
-                return;
+                return None;
             }
         }
         match handled {
@@ -74,7 +89,7 @@ pub(super) async fn read(
             Handled::Full => {
                 link.peer.outbound.lock().listen(Listening::No);
                 if !link.wait_for_room().await {
-                    return;
+                    return None;
                 }
                 link.peer.outbound.lock().listen(Listening::Yes);
                 continue;
@@ -95,7 +110,7 @@ pub(super) async fn read(
                         link.hear();
                         give_way().await;
                         if link.closing().is_closed() {
-                            return;
+                            return None;
                         }
                     }
                     continue;
@@ -119,7 +134,7 @@ pub(super) async fn read(
             }
         };
         match came {
-            None => return,
+            None => return None,
             Some(None) => {} // more may be let in
             Some(Some(Ok(0))) => break "the connection ended".to_owned(),
             Some(Some(Ok(read))) => {
@@ -129,8 +144,7 @@ pub(super) async fn read(
             Some(Some(Err(error))) => break error.to_string(),
         }
     };
-    inbound.end_in_turn();
-    link.close(&why);
+    Some(why)
 }
 
 enum Handled {
@@ -175,7 +189,10 @@ struct Inbound {
     arrived: Cell<Option<Moment>>,
     /// How many asks before that nobody has begun with, or have an answer that is not written.
     unanswered: Cell<u64>,
-    held: RefCell<Held>,
+    /// What is kept before mailboxes. The association has it as well: whoever reads the next connection begins with it, if this one
+    /// does not end with it before.
+    held: Arc<Mutex<Held>>,
+    has_begun: bool,
     referring: Arc<Referring>,
     /// How many inboxes there may be before it is looked for those that are of no use.
     most_inboxes: Cell<usize>,
@@ -201,7 +218,8 @@ impl Inbound {
             asked: RefCell::default(),
             arrived: Cell::new(None),
             unanswered: Cell::new(0),
-            held: RefCell::default(),
+            held: Arc::default(),
+            has_begun: false,
             referring,
             most_inboxes: Cell::new(FEW_INBOXES),
         }
@@ -215,6 +233,7 @@ impl Inbound {
         if self.link.closing().is_closed() {
             return Ok(Handled::Closed);
         }
+        self.begin_with_what_is_left();
         if self.link.leaving.lock().settled.runs() > MOST_RUNS {
             return Err("it leaves gaps in the numbers of its messages".to_owned());
         }
@@ -229,11 +248,11 @@ impl Inbound {
             Ok(match handled {
                 // Its last words are behind all that.
                 Handled::Goodbye(_) => {
-                    self.let_all_in()?;
+                    self.let_in_all_of(&self.held);
                     handled
                 }
                 _ if self.let_in(BUDGET)? => Handled::Some,
-                Handled::Full if !self.held.get_mut().is_full() => Handled::Some,
+                Handled::Full if !self.held.lock().is_full() => Handled::Some,
                 _ => handled,
             })
         });
@@ -245,16 +264,24 @@ impl Inbound {
         handled
     }
 
-    /// Nothing more will come: what was kept goes on, before anything that comes on the next connection.
-    fn end_in_turn(&mut self) {
+    /// What was kept on the connection before goes on, before anything that comes on this one.
+    fn begin_with_what_is_left(&mut self) {
+        if std::mem::replace(&mut self.has_begun, true) {
+            return;
+        }
+        let before = self.link.peer.held.lock().replace(self.held.clone());
+        if let Some(before) = before {
+            let resolver: Arc<dyn Resolver> = self.referring.clone();
+            Resolving::within(&resolver, || self.let_in_all_of(&before));
+        }
+    }
+
+    /// Nothing more will come: what was kept goes on, unless whoever reads the next connection has begun with it.
+    fn end_in_turn(&self) {
         let peer = self.link.peer.clone();
         let _turn = peer.reading.lock();
-        if !self.held.get_mut().is_empty() && !self.link.closing().is_closed() {
-            // That it broke a rule is known.
-            let resolver: Arc<dyn Resolver> = self.referring.clone();
-            let _ = Resolving::within(&resolver, || self.let_all_in());
-            self.pass_on_asked();
-        }
+        let resolver: Arc<dyn Resolver> = self.referring.clone();
+        Resolving::within(&resolver, || self.let_in_all_of(&self.held));
     }
 
     /// Asks are begun with by another task, so that no actor can keep this one from reading.
@@ -272,7 +299,7 @@ impl Inbound {
     /// Handles the frames that are there.
     fn handle_all(&mut self) -> Result<Handled, String> {
         let mut left = BUDGET;
-        while left > 0 && !self.held.get_mut().is_full() {
+        while left > 0 && !(self.link.ahead.is_holding() && self.held.lock().is_full()) {
             if let Some(unusual) = self.tell_known(&mut left) {
                 self.tell_unusual(unusual)?;
                 continue;
@@ -314,9 +341,7 @@ impl Inbound {
     fn handle(&mut self, frame: Frame) -> Result<(), String> {
         let peer = &self.link.peer;
         match frame {
-            Frame::Terminated(_) | Frame::Operation(_) if !self.held.get_mut().is_empty() => {
-                self.held.get_mut().keep_behind(frame);
-            }
+            Frame::Terminated(_) | Frame::Operation(_) if self.link.ahead.is_holding() => self.keep_behind(frame),
             Frame::Tell(envelope) => self.deliver(envelope, None)?,
             Frame::Ask { correlation, envelope } => self.deliver(envelope, Some(correlation))?,
             Frame::Reply(reply) => self.answered(reply),
@@ -381,6 +406,17 @@ impl Inbound {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Keeps what must not pass the messages that are kept. The number of somebody who has ended may get another name meanwhile.
+    #[cold]
+    fn keep_behind(&self, mut frame: Frame) {
+        if let Frame::Terminated(terminated) = &mut frame
+            && let Some(address) = self.address(&terminated.watched)
+        {
+            terminated.watched = Name::Text(address.to_string().as_str().into());
+        }
+        self.held.lock().keep_behind(frame);
     }
 
     /// The stand-in of a sender.
