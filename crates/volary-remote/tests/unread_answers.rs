@@ -242,7 +242,7 @@ async fn s20_what_waits_behind_answers_is_handled_before_what_comes_on_the_next_
     let last = Frame::Tell(envelope(&to, 1, "test.Mark", number(1_000)));
     again.say([last]).await;
     let told = || node.log.all().into_iter().filter(|number| number.ends_with('0'));
-    eventually("all of it", || told().last().as_deref() == Some("1000")).await;
+    eventually("all of it", || told().next_back().as_deref() == Some("1000")).await;
     let marks = (1..=COUNT / 10).map(|number| 10 * number).chain([1_000]);
     assert!(told().eq(marks.map(|number| number.to_string())));
     let reading = reading(&node);
