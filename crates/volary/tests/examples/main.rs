@@ -139,7 +139,7 @@ examples! {
             #[cfg(all(feature = "remote", feature = "postcard"))]
             flood("5000")
                 "ask, 64 in flight: "
-                "unconfirmed: 0, unreachable: 0, busy: 0,";
+                "unconfirmed: 0, unreachable: 0, unsaid: 0, busy: 0,";
         }
         "volary-testkit" {
             linearizable
