@@ -228,24 +228,3 @@ async fn s20_two_nodes_that_ask_each_other_for_more_than_may_wait_are_both_answe
     assert_eq!(reading(&one).connections, 1);
     stop(one, other).await;
 }
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn s20_what_waits_behind_answers_is_handled_before_what_comes_on_the_next_connection() {
-    const COUNT: u64 = 500;
-    let (node, _) = quarry("one", options().outbound_bytes(1 << 20)).await;
-    let to = node.address("quarry").to_string();
-    let mut peer = Stranger::enter(&node, NAME).await;
-    peer.say((1..=COUNT).map(|sequence| message(&to, sequence, 60_000)))
-        .await;
-    eventually("all is read", || reading(&node).received == COUNT).await;
-    let mut again = Stranger::enter(&node, NAME).await;
-    let last = Frame::Tell(envelope(&to, 1, "test.Mark", number(1_000)));
-    again.say([last]).await;
-    let told = || node.log.all().into_iter().filter(|number| number.ends_with('0'));
-    eventually("all of it", || told().next_back().as_deref() == Some("1000")).await;
-    let marks = (1..=COUNT / 10).map(|number| 10 * number).chain([1_000]);
-    assert!(told().eq(marks.map(|number| number.to_string())));
-    let reading = reading(&node);
-    assert_eq!((reading.connections, reading.refused, reading.breaches), (2, 0, 0));
-    node.system.stop().await.unwrap();
-}

@@ -23,7 +23,7 @@ pub(super) struct Question {
 
 impl Question {
     /// What is waited for may hold an answer that came too late, and its drop is the user's code.
-    pub(super) fn let_go(self) {
+    fn let_go(self) {
         let _ = catch_unwind(AssertUnwindSafe(|| drop(self)));
     }
 }

@@ -26,7 +26,6 @@ pub(crate) use dial::{Trials, dial};
 pub(crate) use handshake::{Caller, Greeting, accept, hear_out};
 pub(crate) use inbox::UNIT;
 use inbox::{Leaving, Waiting};
-pub(crate) use read::held::Held;
 use share::Share;
 pub(crate) use until::{Closing, contained, give_way, within};
 use write::{Pen, PenHolder};

@@ -1,7 +1,7 @@
 //! Reads frames, and does what they say.
 
 mod deliver;
-pub(crate) mod held;
+mod held;
 mod referring;
 mod senders;
 
@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::*;
 use std::sync::{Arc, Weak};
 
-use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use volary_core::foreign::Arrival;
 use volary_core::{ActorId, Address, AnyRef, Moment, Resolver, Resolving};
@@ -45,30 +44,16 @@ const MOST_RUNS: usize = 1 << 20;
 
 pub(super) async fn read(
     link: Arc<Link>,
-    reader: Box<dyn AsyncRead + Send + Unpin>,
-    decoder: FrameDecoder,
-    stretch: Option<Stretch>,
-) {
-    let mut inbound = Inbound::new(link.clone(), decoder);
-    let why = read_all(&mut inbound, reader, stretch).await;
-    inbound.end_in_turn();
-    if let Some(why) = why {
-        link.close(&why);
-    }
-}
-
-/// Until the connection ends; why, if it is not closed.
-async fn read_all(
-    inbound: &mut Inbound,
     mut reader: Box<dyn AsyncRead + Send + Unpin>,
+    decoder: FrameDecoder,
     mut stretch: Option<Stretch>,
-) -> Option<String> {
-    let link = inbound.link.clone();
+) {
     let mut stretched = 0;
+    let mut inbound = Inbound::new(link.clone(), decoder);
     let why = loop {
         let handled = match inbound.handle_in_turn() {
             Ok(handled @ (Handled::All | Handled::Some | Handled::Full)) => handled,
-            Ok(Handled::Closed) => return None,
+            Ok(Handled::Closed) => return,
             Ok(Handled::Goodbye(reason)) => {
                 if reason == GoodbyeReason::Leaving {
                     link.peer.shared.left(&link.peer, link.epoch, link.incarnation);
@@ -83,7 +68,7 @@ async fn read_all(
         // Who does not read what it is told is not heard, until it is silent for too long.
         while link.peer.outbound.lock().is_overfull() {
             if !link.wait_for_room().await {
-                return None;
+                return;
             }
         }
         match handled {
@@ -91,7 +76,7 @@ async fn read_all(
             Handled::Full => {
                 link.peer.outbound.lock().listen(Listening::No);
                 if !link.wait_for_room().await {
-                    return None;
+                    return;
                 }
                 link.peer.outbound.lock().listen(Listening::Yes);
                 continue;
@@ -112,7 +97,7 @@ async fn read_all(
                         link.hear();
                         give_way().await;
                         if link.closing().is_closed() {
-                            return None;
+                            return;
                         }
                     }
                     continue;
@@ -136,7 +121,7 @@ async fn read_all(
             }
         };
         match came {
-            None => return None,
+            None => return,
             Some(None) => {} // more may be let in
             Some(Some(Ok(0))) => break "the connection ended".to_owned(),
             Some(Some(Ok(read))) => {
@@ -146,7 +131,8 @@ async fn read_all(
             Some(Some(Err(error))) => break error.to_string(),
         }
     };
-    Some(why)
+    inbound.end_in_turn();
+    link.close(&why);
 }
 
 enum Handled {
@@ -194,10 +180,7 @@ struct Inbound {
     arrived: Cell<Option<Moment>>,
     /// How many asks before that nobody has begun with, or have an answer that is not written.
     unanswered: Cell<u64>,
-    /// What is kept before mailboxes. The association has it as well: whoever reads the next connection begins with it, if this one
-    /// does not end with it before.
-    held: Arc<Mutex<Held>>,
-    has_begun: bool,
+    held: RefCell<Held>,
     referring: Arc<Referring>,
     /// How many inboxes there may be before it is looked for those that are of no use.
     most_inboxes: Cell<usize>,
@@ -224,8 +207,7 @@ impl Inbound {
             asked: RefCell::default(),
             arrived: Cell::new(None),
             unanswered: Cell::new(0),
-            held: Arc::default(),
-            has_begun: false,
+            held: RefCell::default(),
             referring,
             most_inboxes: Cell::new(FEW_INBOXES),
         }
@@ -239,7 +221,6 @@ impl Inbound {
         if self.link.closing().is_closed() {
             return Ok(Handled::Closed);
         }
-        self.begin_with_what_is_left();
         if self.link.leaving.lock().settled.runs() > MOST_RUNS {
             return Err("it leaves gaps in the numbers of its messages".to_owned());
         }
@@ -254,11 +235,11 @@ impl Inbound {
             Ok(match handled {
                 // Its last words are behind all that.
                 Handled::Goodbye(_) => {
-                    self.let_in_all_of(&self.held);
+                    self.let_all_in()?;
                     handled
                 }
                 _ if self.let_in(BUDGET)? => Handled::Some,
-                Handled::Full if !self.held.lock().is_full() => Handled::Some,
+                Handled::Full if !self.held.get_mut().is_full() => Handled::Some,
                 _ => handled,
             })
         });
@@ -270,24 +251,16 @@ impl Inbound {
         handled
     }
 
-    /// What was kept on the connection before goes on, before anything that comes on this one.
-    fn begin_with_what_is_left(&mut self) {
-        if std::mem::replace(&mut self.has_begun, true) {
-            return;
-        }
-        let before = self.link.peer.held.lock().replace(self.held.clone());
-        if let Some(before) = before {
-            let resolver: Arc<dyn Resolver> = self.referring.clone();
-            Resolving::within(&resolver, || self.let_in_all_of(&before));
-        }
-    }
-
-    /// Nothing more will come: what was kept goes on, unless whoever reads the next connection has begun with it.
-    fn end_in_turn(&self) {
+    /// Nothing more will come: what was kept goes on, before anything that comes on the next connection.
+    fn end_in_turn(&mut self) {
         let peer = self.link.peer.clone();
         let _turn = peer.reading.lock();
-        let resolver: Arc<dyn Resolver> = self.referring.clone();
-        Resolving::within(&resolver, || self.let_in_all_of(&self.held));
+        if !self.held.get_mut().is_empty() && !self.link.closing().is_closed() {
+            // That it broke a rule is known.
+            let resolver: Arc<dyn Resolver> = self.referring.clone();
+            let _ = Resolving::within(&resolver, || self.let_all_in());
+            self.pass_on_asked();
+        }
     }
 
     /// Asks are begun with by another task, so that no actor can keep this one from reading.
@@ -305,7 +278,7 @@ impl Inbound {
     /// Handles the frames that are there.
     fn handle_all(&mut self) -> Result<Handled, String> {
         let mut left = BUDGET;
-        while left > 0 && !(self.link.ahead.is_holding() && self.held.lock().is_full()) {
+        while left > 0 && !self.held.get_mut().is_full() {
             if let Some(unusual) = self.tell_known(&mut left) {
                 self.tell_unusual(unusual)?;
                 continue;
@@ -347,7 +320,9 @@ impl Inbound {
     fn handle(&mut self, frame: Frame) -> Result<(), String> {
         let peer = &self.link.peer;
         match frame {
-            Frame::Terminated(_) | Frame::Operation(_) if self.link.ahead.is_holding() => self.keep_behind(frame),
+            Frame::Terminated(_) | Frame::Operation(_) if !self.held.get_mut().is_empty() => {
+                self.held.get_mut().keep_behind(frame);
+            }
             Frame::Tell(envelope) => self.deliver(envelope, None)?,
             Frame::Ask { correlation, envelope } => self.deliver(envelope, Some(correlation))?,
             Frame::Reply(reply) => self.answered(reply),
@@ -412,17 +387,6 @@ impl Inbound {
             _ => {}
         }
         Ok(())
-    }
-
-    /// Keeps what must not pass the messages that are kept. The number of somebody who has ended may get another name meanwhile.
-    #[cold]
-    fn keep_behind(&self, mut frame: Frame) {
-        if let Frame::Terminated(terminated) = &mut frame
-            && let Some(address) = self.address(&terminated.watched)
-        {
-            terminated.watched = Name::Text(address.to_string().as_str().into());
-        }
-        self.held.lock().keep_behind(frame);
     }
 
     /// The stand-in of a sender.

@@ -53,7 +53,7 @@ pub(crate) use way::Way;
 use crate::compression::Compression;
 use crate::duty::Duty;
 use crate::event::PeerEvent;
-use crate::link::{Greeting, Held, Trials, UNIT};
+use crate::link::{Greeting, Trials, UNIT};
 use crate::outlet::PeerOutlet;
 use crate::shared::Shared;
 use crate::transport_actor::RemoteDeadLetter;
@@ -84,8 +84,6 @@ pub(crate) struct Peer {
     pub(crate) references: Arc<Inflow>,
     /// Held while what came on a connection is handled: nothing of one connection is handled after what comes on the next.
     pub(crate) reading: Mutex<()>,
-    /// What is kept before mailboxes here, on the connection there is or was last.
-    pub(crate) held: Mutex<Option<Arc<Mutex<Held>>>>,
     /// The peer will never be spoken to again under its present incarnation, or this node stops.
     closed: AtomicBool,
     /// Of the connection there is, or was last.
@@ -122,7 +120,6 @@ impl Peer {
                 shared.options.peers as u64,
             )),
             reading: Mutex::new(()),
-            held: Mutex::default(),
             closed: AtomicBool::new(false),
             compression: Mutex::new(None),
             capabilities: Mutex::default(),
@@ -409,8 +406,6 @@ impl Peer {
     pub(crate) fn close(&self) {
         self.closed.store(true, Release);
         let lost = self.outbound.lock().close();
-        let held = self.held.lock().take();
-        drop(held); // it leads back here
         self.report(lost);
         self.to_write.notify_one();
         self.look.notify_one();

@@ -7,7 +7,6 @@ use std::sync::atomic::Ordering::*;
 use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
-use parking_lot::Mutex;
 use volary_core::foreign::{Arrival, Receipt, Receipts};
 use volary_core::{ActorId, Address, AnyRef, Baggage, DeadReason, Moment, Path, TraceContext};
 use volary_wire::native::{Envelope, Frame, Metadata, Name, Outcome, Reply, Told};
@@ -15,7 +14,7 @@ use volary_wire::{DeliverError, Route};
 
 use super::super::answers::Question;
 use super::super::inbox::{Delivering, Inbox, LAST_NUMBER};
-use super::held::{Admitted, Held, Kept};
+use super::held::{Admitted, Kept};
 use super::{FEW_INBOXES, Inbound};
 use crate::operations::serve;
 use crate::transport_actor::{InboundMessage, RemoteEnvelope};
@@ -383,7 +382,7 @@ impl Inbound {
         };
         let names = (to, from, type_name);
         message.arrived = Some(self.arrived());
-        let held = &mut *self.held.lock();
+        let held = &mut *self.held.borrow_mut();
         held.keep(&receiver.actor, &receiver.inbox, message, names);
     }
 
@@ -405,14 +404,14 @@ impl Inbound {
     /// Lets in messages that were kept, as many as others leave time for, and then what waited behind them; whether there may
     /// be more that can go.
     pub(super) fn let_in(&mut self, mut most: usize) -> Result<bool, String> {
-        if !self.link.ahead.is_holding() {
+        if self.held.get_mut().is_empty() && !self.link.ahead.is_holding() {
             return Ok(false);
         }
         while most > 0 {
             most -= 1;
             let has_room = |inbox: &Inbox| !inbox.has(self.link.ahead.most());
             let next = {
-                let held = &mut *self.held.lock();
+                let held = &mut *self.held.borrow_mut();
                 held.next_told()
                     .or_else(|| self.may_ask().then(|| held.next(has_room)).flatten())
             };
@@ -420,78 +419,36 @@ impl Inbound {
             self.go_on(&actor, kept)?;
         }
         self.let_in_behind();
-        let is_holding = !self.held.lock().is_empty();
+        let is_holding = !self.held.get_mut().is_empty();
         self.link.ahead.set_holding(is_holding);
         Ok(is_holding && most == 0)
     }
 
-    fn let_in_behind(&self) {
+    /// Lets in all that was kept: nobody waits for the answers any more.
+    pub(super) fn let_all_in(&mut self) -> Result<(), String> {
         loop {
-            let next = self.held.lock().next_behind();
-            match next {
-                Some(Frame::Terminated(terminated)) => self.terminated(&terminated),
-                Some(Frame::Operation(operation)) => serve(&self.link, &operation),
-                Some(_) => {}
-                None => break,
-            }
-        }
-    }
-
-    /// Lets in all that was kept on a connection that is over, or about to be: before anything that comes on the next. Nobody waits
-    /// for answers to it any more.
-    pub(super) fn let_in_all_of(&self, held: &Mutex<Held>) {
-        loop {
-            let next = {
-                let held = &mut *held.lock();
-                held.next_told().or_else(|| held.next(|_| true))
-            };
+            let held = self.held.get_mut();
+            let next = held.next_told().or_else(|| held.next(|_| true));
             let Some((actor, kept)) = next else { break };
-            let Kept { message, names, .. } = kept;
-            let is_told = message.correlation.is_none();
-            let put = match is_told {
-                true => self.put(&actor, message.on_time(&self.link.peer.shared.system)),
-                false => self.put_for_nobody(&actor, message),
-            };
-            if let Err(Undelivered::Not(number, _)) = put
-                && is_told
-            {
-                self.dead_letter(&names, number);
-            }
+            self.go_on(&actor, kept)?;
         }
-        loop {
-            let next = held.lock().next_behind();
-            match next {
-                Some(Frame::Terminated(terminated)) => self.terminated(&terminated),
-                // Whoever waits for an answer has heard that there will be none.
-                Some(Frame::Operation(operation)) if operation.correlation == 0 => serve(&self.link, &operation),
-                Some(_) => {}
-                None => break,
-            }
-        }
+        self.let_in_behind();
+        Ok(())
     }
 
-    /// Puts an ask into its mailbox whose asker has heard that there will be no answer.
-    fn put_for_nobody(&self, actor: &AnyRef, message: Admitted) -> Result<(), Undelivered> {
-        let Admitted {
-            route,
-            sender,
-            left,
-            codec,
-            payload,
-            receipt,
-            ..
-        } = message;
-        let arrival = Arrival::new(&self.link.peer.shared.system)
-            .receipt(receipt)
-            .from(sender);
-        let asked = arrival.deliver(|| route.ask(actor, codec, payload, left));
-        let asked = asked.map(|reply| Question { correlation: 0, reply }.let_go());
-        asked.map_err(|error| self.why_not(error))
+    fn let_in_behind(&mut self) {
+        while let Some(frame) = self.held.get_mut().next_behind() {
+            match frame {
+                Frame::Terminated(terminated) => self.terminated(&terminated),
+                Frame::Operation(operation) => serve(&self.link, &operation),
+                _ => {}
+            }
+        }
     }
 
     /// A message that was kept goes into its mailbox now.
     fn go_on(&self, actor: &AnyRef, kept: Kept) -> Result<(), String> {
-        let Kept { message, names, .. } = kept;
+        let Kept { mut message, names, .. } = kept;
         let (sequence, correlation) = (message.sequence, message.correlation);
         let delivering = Delivering::begin(&self.link, sequence);
         let is_given_up = correlation.is_some_and(|correlation| self.link.answers.was_given_up(correlation));
@@ -500,7 +457,11 @@ impl Inbound {
             drop(message);
             Err(Undelivered::GivenUp)
         } else {
-            self.put(actor, message.on_time(&self.link.peer.shared.system))
+            if let (None, Some(left), Some(arrived)) = (correlation, message.left, message.arrived) {
+                let waited = self.link.peer.shared.system.now().since(arrived);
+                message.left = Some(left.saturating_sub(waited));
+            }
+            self.put(actor, message)
         };
         self.concluded(sequence, delivering, delivered)
             .or_else(|why| self.undelivered(sequence, correlation, &names, why))

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use volary_core::foreign::Receipt;
-use volary_core::{ActorId, ActorSystem, AnyRef, Baggage, Moment};
+use volary_core::{ActorId, AnyRef, Baggage, Moment};
 use volary_wire::native::Frame;
 use volary_wire::{CodecId, Route};
 
@@ -37,16 +37,6 @@ pub(super) struct Admitted {
     pub(super) receipt: Receipt,
 }
 
-impl Admitted {
-    /// With as much time as is left of it. An ask has its own.
-    pub(super) fn on_time(mut self, system: &ActorSystem) -> Self {
-        if let (None, Some(left), Some(arrived)) = (self.correlation, self.left, self.arrived) {
-            self.left = Some(left.saturating_sub(system.now().since(arrived)));
-        }
-        self
-    }
-}
-
 /// One that is kept, and what the peer calls it.
 pub(super) struct Kept {
     number: u64,
@@ -61,7 +51,7 @@ struct Queue {
 }
 
 #[derive(Default)]
-pub(crate) struct Held {
+pub(super) struct Held {
     queues: BTreeMap<ActorId, Queue>,
     /// The last that something was taken from. What is told and stands first in another has been let in.
     last: Option<ActorId>,
