@@ -117,7 +117,7 @@ pub mod __private {
 
     impl<T: ?Sized> NoOutcome for Spelled<T> {}
 
-    impl<T, E: IntoFailure> Spelled<Result<T, E>> {
+    impl<T, E> Spelled<Result<T, E>> {
         pub const IS_OUTCOME: bool = true;
     }
 

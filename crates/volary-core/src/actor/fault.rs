@@ -202,7 +202,9 @@ impl<R> From<Fault> for Failure<R> {
 
 /// Says "let it crash" about a result: `ledger.append(entry).await.or_fault()?`.
 ///
-/// The error may be any that implements `std::error::Error`, or becomes a box of one: `Box<dyn Error + Send + Sync>`, `anyhow::Error`.
+/// The error may be any that implements `std::error::Error`, or becomes a box of one: `Box<dyn Error + Send + Sync>`, `anyhow::Error`. The
+/// fault knows the type of what is in a box; `anyhow` puts its errors into one that says what they say and has their sources, but
+/// not their outermost type, so that a directive for that type does not see it.
 ///
 /// ```
 /// use volary_core::OrFault;
@@ -298,7 +300,7 @@ mod tests {
         assert!(fault.to_string().starts_with("outer: "));
     }
 
-    /// What `anyhow` and its like are: no error, but something that becomes a box of one.
+    /// No error, but something that becomes a box of one.
     struct Report(std::fmt::Error);
     impl From<Report> for Box<dyn Error + Send + Sync> {
         fn from(report: Report) -> Self {

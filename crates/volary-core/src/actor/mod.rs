@@ -26,6 +26,7 @@ pub use fault::{Failure, Fault, IntoFailure, OrFault};
 pub use fsm::{ForbiddenChange, Fsm, FsmState, StateChange, StateTimeout};
 pub use function::{AsyncFnActor, FnActor, async_function, function};
 pub use message::{Message, Rejection};
+pub(crate) use once::MadeOnce;
 pub use once::once;
 pub use pipe::{Pipe, PipeError};
 pub use props::{Dispatcher, Props};

@@ -1,15 +1,21 @@
 //! Factories of actors that cannot be made twice.
 
 use super::fault::Fault;
-use super::traits::{Actor, Product};
+use super::traits::Product;
 use crate::sync::Mutex;
+
+/// There is no second time.
+#[derive(Debug, thiserror::Error)]
+#[error("it can be made only once")]
+pub(crate) struct MadeOnce;
 
 /// A factory that makes one actor, once: of something that it owns and that nobody can make again, such as a connection that was
 /// accepted.
 ///
 /// An actor is made anew whenever it is restarted, which is why `spawn` wants a factory that can be called again and again. This
-/// one fails when it is called again, so a fault ends the actor for good, and its watchers hear of that. If what it owns
-/// can be made again, do that in the factory instead: it may return a `Result`.
+/// one fails when it is called again, so a fault ends the actor for good, and its watchers hear of that; a start that fails is not tried
+/// again, and passivation would be its end. If what it owns can be made again, do that in the factory instead: it may
+/// return a `Result`.
 ///
 /// ```
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/bank.rs"));
@@ -38,16 +44,13 @@ use crate::sync::Mutex;
 /// ```
 pub fn once<P: Product>(
     make: impl FnOnce() -> P + Send + 'static,
-) -> impl Fn() -> Result<P::Actor, Fault> + Send + Sync + 'static
-where
-    P::Actor: Actor,
-{
+) -> impl Fn() -> Result<P::Actor, Fault> + Send + Sync + 'static {
     let make = Mutex::new(Some(make));
     move || {
         let made = make.lock().take();
         match made {
             Some(make) => make().into_actor(),
-            None => Err(Fault::msg("it can be made only once")),
+            None => Err(Fault::new(MadeOnce)),
         }
     }
 }

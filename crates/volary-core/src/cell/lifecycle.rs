@@ -17,7 +17,7 @@ use super::state::{
     SLEEPY, STOP, SUSPENDED, WOKEN,
 };
 use super::{grace_waker, passivate, supervise};
-use crate::actor::Fault;
+use crate::actor::{Fault, MadeOnce};
 use crate::dispatch::{Ending, Host, Step, contain, discard, resume};
 use crate::env::What;
 use crate::events::Lifecycle;
@@ -63,13 +63,20 @@ pub(crate) fn begin(cell: &Header, host: &Host) -> Alive {
 
 /// Tries to start once more, after `before` failed attempts.
 pub(super) fn attempt_start(cell: &Header, host: &Host, before: u32) -> Alive {
+    attempt_start_after(cell, host, before, None)
+}
+
+/// The same; the last of those attempts failed for that reason.
+fn attempt_start_after(cell: &Header, host: &Host, before: u32, last: Option<Fault>) -> Alive {
     let attempt = before + 1;
     // SAFETY: we own the actor and its place is empty.
     let built = unsafe { (cell.table.build)(cell) };
-    let fault = match built {
-        Err(fault) => fault,
+    let fault = match (built, last) {
+        // There was one attempt, and why it failed is what matters.
+        (Err(fault), Some(last)) if fault.is::<MadeOnce>() => return fail_start(cell, host, before, last),
+        (Err(fault), _) => fault,
         // SAFETY: we own the actor, which was just built.
-        Ok(()) => match unsafe { (cell.table.started)(cell, host) } {
+        (Ok(()), _) => match unsafe { (cell.table.started)(cell, host) } {
             Step::Done => return finish_start(cell),
             Step::Suspended => {
                 cell.state.set(SUSPENDED);
@@ -94,7 +101,7 @@ fn after_failed_attempt(cell: &Header, host: &Host, attempt: u32, fault: Fault) 
         return fail_start(cell, host, attempt, fault);
     }
     if !has_children(cell) || supervise::keeps_children(cell) {
-        return attempt_start(cell, host, attempt);
+        return attempt_start_after(cell, host, attempt, Some(fault));
     }
     cell.with_links(|links| links.attempt = attempt);
     cell.phase.set(Phase::Clearing);

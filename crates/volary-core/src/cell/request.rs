@@ -156,7 +156,8 @@ where
     }
 
     unsafe fn resume(self: Arc<Self>, cell: &Header, host: &Host) -> Step {
-        self.queued.store(false, SeqCst); // from here on a wake-up is a new one
+        // From here on a wake-up is a new one. A swap and no store: it sees what those had to tell who found the mark set.
+        self.queued.swap(false, SeqCst);
         let work = self.work.lock().take();
         let work = match work {
             None => return Step::Done, // cancelled, or woken twice

@@ -87,7 +87,9 @@ fn post_otherwise<M: Message>(
     if !cell.log.marks().are_none() || along.1.is_some() {
         return post_guarded(cell, table, origin, along, message);
     }
-    write(cell, table, Envelope::of(origin, along), message, None, cell)
+    let envelope = Envelope::of(origin, along);
+    cell.log.stand_back(envelope.record_words::<M>());
+    write(cell, table, envelope, message, None, cell)
 }
 
 /// Queues a message and sees to it that the actor runs. Refused, it comes back and is not counted.

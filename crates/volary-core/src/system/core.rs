@@ -402,7 +402,8 @@ impl SystemCore {
         let of_worker = host
             .worker()
             .is_some_and(|worker| Arc::ptr_eq(&worker.pool, pool) || worker.pool.shares_executor_with(pool));
-        // A handler may enter another runtime and wait there; what it waits with is not its own waker then.
+        // A handler may enter another runtime and wait there; what it waits with is not its own waker then. A spawn shows none, and a
+        // worker's word is taken for it.
         if of_worker && task.is_none_or(|task| is_waker_of(task, host.ambient().actor)) {
             return true;
         }

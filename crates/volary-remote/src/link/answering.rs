@@ -3,9 +3,6 @@
 //! Most actors are idle and quick: their handlers are run right here, one after the other, and an answer costs no task,
 //! no timer and no waker. Those that take longer must not hold up the others, so whatever is behind them is left to its
 //! dispatcher, and asks wait there as local ones do.
-//!
-//! While many bytes of answers wait to be written nothing is begun with, and what has its answer keeps it: see
-//! [`ahead`](super::ahead).
 
 use std::sync::Arc;
 use std::task::{Context, Waker};
@@ -34,36 +31,28 @@ const KEPT_BUFFER: usize = 1 << 20;
 pub(super) async fn answer(link: Arc<Link>, turn: u64) {
     let ready = link.answers.ready.clone();
     let mut buffer = BytesMut::new();
-    // Whoever had this duty before has met a handler that does not end. There may be another.
-    let mut is_first = turn == 1;
+    if turn > 1 {
+        // Whoever had this duty has met a handler that does not end. There may be another.
+        link.leave_to_dispatchers(link.answers.take_fresh(), &mut buffer);
+    }
     let mut served = 0;
     while link.answerer.is_held(turn) {
-        if link.ahead.is_brimming() {
-            if link.closing().or(ready.notify.notified()).await.is_none() {
-                return;
-            }
-            continue;
-        }
-        if !std::mem::replace(&mut is_first, true) {
-            link.leave_to_dispatchers(link.answers.take_fresh(), &mut buffer);
-        }
         let begun = link.begin_with_some(&mut buffer);
-        let looked_at = link.answer_those_that_rang(&mut buffer);
-        link.answerer.go_on();
-        if link.ahead.is_holding() {
-            link.peer.room.notify_one();
+        let correlations = std::mem::take(&mut *ready.correlations.lock());
+        for correlation in &correlations {
+            if let Some(open) = link.answers.find(*correlation) {
+                link.try_answer(open, &mut buffer);
+            }
         }
-        served += begun + looked_at;
+        link.answerer.go_on();
+        served += begun + correlations.len() as u64;
         if served >= AT_ONCE {
             served = 0;
             give_way().await;
             if link.closing().is_closed() {
                 return;
             }
-        } else if looked_at == 0
-            && !link.ahead.is_brimming()
-            && link.closing().or(ready.notify.notified()).await.is_none()
-        {
+        } else if correlations.is_empty() && link.closing().or(ready.notify.notified()).await.is_none() {
             return;
         }
     }
@@ -77,9 +66,6 @@ impl Link {
         let now = || self.peer.shared.nanos();
         let mut began = now();
         for count in 1..=AT_ONCE {
-            if self.ahead.is_brimming() {
-                return count - 1;
-            }
             let Some(mut question) = self.answers.next() else {
                 return count - 1;
             };
@@ -97,23 +83,6 @@ impl Link {
             }
         }
         AT_ONCE
-    }
-
-    /// Writes the answers that have come; how many asks that were.
-    fn answer_those_that_rang(&self, buffer: &mut BytesMut) -> u64 {
-        let mut rang = self.answers.ready.take().into_iter();
-        let mut count = 0;
-        while !self.ahead.is_brimming() {
-            let Some(correlation) = rang.next() else {
-                return count;
-            };
-            count += 1;
-            if let Some(open) = self.answers.find(correlation) {
-                self.try_answer(open, buffer);
-            }
-        }
-        self.answers.ready.put_back(rang);
-        count
     }
 
     fn leave_to_dispatchers(&self, questions: impl IntoIterator<Item = Question>, buffer: &mut BytesMut) {
@@ -140,10 +109,7 @@ impl Link {
             .poll_reply(&mut Context::from_waker(&waker))
             .is_ready()
         {
-            if !self.ahead.is_brimming() {
-                return self.say(open.question, buffer);
-            }
-            open.bell.rang(); // it is there, and looked at later
+            return self.say(open.question, buffer);
         }
         self.answers.keep(open);
         if self.closing.is_closed() {
@@ -163,16 +129,7 @@ impl Link {
         });
         self.answers.one_answered(|| {
             let too_large = match written {
-                Ok(_) => {
-                    self.ahead.answered(buffer.len());
-                    self.write(|outbound| {
-                        let refused = outbound.answer(buffer).err();
-                        if outbound.is_brimming() {
-                            self.ahead.set_brimming(true);
-                        }
-                        refused
-                    })
-                }
+                Ok(_) => self.write(|outbound| outbound.answer(buffer).err()),
                 Err(Oversize { length, limit, .. }) => Some(Undeliverable::TooLarge {
                     bytes: length,
                     most: limit,

@@ -32,8 +32,6 @@ impl Question {
 pub(super) struct Answers {
     /// Those that nobody has begun with. No actor was told to run for them.
     fresh: Mutex<VecDeque<Question>>,
-    /// How many these are; changes under their lock.
-    waiting: AtomicU64,
     open: Mutex<BTreeMap<u64, Open>>,
     /// Asks that were given up before they came, or before anybody began with them: what is said of them may pass them on
     /// the way.
@@ -56,25 +54,8 @@ pub(super) struct Open {
 /// Asks that may have their answer.
 #[derive(Default)]
 pub(super) struct Ready {
-    correlations: Mutex<Vec<u64>>,
-    /// How many these are; changes under their lock.
-    rang: AtomicU64,
+    pub(super) correlations: Mutex<Vec<u64>>,
     pub(super) notify: Notify,
-}
-
-impl Ready {
-    pub(super) fn take(&self) -> Vec<u64> {
-        let correlations = &mut *self.correlations.lock();
-        self.rang.store(0, Relaxed);
-        std::mem::take(correlations)
-    }
-
-    /// Nobody has come to these.
-    pub(super) fn put_back(&self, rest: impl IntoIterator<Item = u64>) {
-        let correlations = &mut *self.correlations.lock();
-        correlations.extend(rest);
-        self.rang.store(correlations.len() as u64, Relaxed);
-    }
 }
 
 pub(super) struct Bell {
@@ -86,13 +67,8 @@ pub(super) struct Bell {
 
 impl Bell {
     fn announce(&self) {
-        self.ready.put_back([self.correlation]);
+        self.ready.correlations.lock().push(self.correlation);
         self.ready.notify.notify_one();
-    }
-
-    /// It has rung, and nobody was told.
-    pub(super) fn rang(&self) {
-        self.rang.store(true, SeqCst);
     }
 
     /// It has not rung.
@@ -114,7 +90,7 @@ impl Answers {
         self.take_fresh().into_iter().for_each(Question::let_go);
         let open = std::mem::take(&mut *self.open.lock());
         open.into_values().for_each(|open| open.question.let_go());
-        self.ready.take();
+        self.ready.correlations.lock().clear();
         self.ready.notify.notify_one();
     }
 
@@ -180,33 +156,14 @@ impl Answers {
 
     /// Asks that came.
     pub(super) fn add(&self, questions: &mut Vec<Question>) {
-        let fresh = &mut *self.fresh.lock();
-        fresh.extend(questions.drain(..));
-        self.waiting.store(fresh.len() as u64, Relaxed);
+        self.fresh.lock().extend(questions.drain(..));
         self.ready.notify.notify_one();
-    }
-
-    /// How many may have an answer that is not written, by what is known.
-    #[inline]
-    pub(super) fn about_waiting(&self) -> u64 {
-        self.waiting.load(Relaxed) + self.ready.rang.load(Relaxed)
-    }
-
-    /// The same, of this moment: whoever changes it afterwards sees what the caller has done before.
-    pub(super) fn waiting(&self) -> u64 {
-        let fresh = self.fresh.lock().len();
-        (fresh + self.ready.correlations.lock().len()) as u64
     }
 
     /// The next ask to begin with.
     pub(super) fn next(&self) -> Option<Question> {
         loop {
-            let question = {
-                let fresh = &mut *self.fresh.lock();
-                let next = fresh.pop_front();
-                self.waiting.store(fresh.len() as u64, Relaxed);
-                next?
-            };
+            let question = self.fresh.lock().pop_front()?;
             if let Some(question) = self.unless_given_up(question) {
                 return Some(question);
             }
@@ -225,9 +182,7 @@ impl Answers {
 
     /// All asks that nobody has begun with.
     pub(super) fn take_fresh(&self) -> VecDeque<Question> {
-        let fresh = &mut *self.fresh.lock();
-        self.waiting.store(0, Relaxed);
-        std::mem::take(fresh)
+        std::mem::take(&mut *self.fresh.lock())
     }
 
     /// Whether there is something to do for whoever answers, and nobody is at it.

@@ -95,8 +95,6 @@ pub(super) struct Inbox {
     admitted: Apart<(AtomicU64, AtomicU64)>,
     /// How many have left. Written under the lock of what has left the mailboxes of the link.
     left: Apart<AtomicU64>,
-    /// How many of those that were let in are kept before the mailbox. Written by whoever reads.
-    held: AtomicU64,
 }
 
 impl Inbox {
@@ -105,35 +103,7 @@ impl Inbox {
             link,
             admitted: Apart::default(),
             left: Apart::default(),
-            held: AtomicU64::new(0),
         })
-    }
-
-    /// Whether messages are kept before it, which others must not pass.
-    #[inline]
-    pub(super) fn is_holding(&self) -> bool {
-        self.held.load(Relaxed) > 0
-    }
-
-    pub(super) fn set_held(&self, held: u64) {
-        self.held.store(held, Relaxed);
-    }
-
-    /// Whether so many or more are in the mailbox, by what was known when it was looked last. For one reader at a time.
-    #[inline]
-    pub(super) fn has_about(&self, most: u64) -> bool {
-        let (admitted, left) = &*self.admitted;
-        let inside = || admitted.load(Relaxed) - left.load(Relaxed) - self.held.load(Relaxed);
-        inside() >= most && {
-            left.store(self.left.load(Relaxed), Relaxed);
-            inside() >= most
-        }
-    }
-
-    /// The same at this moment: if so, whoever takes one of them sees what the caller has done before.
-    pub(super) fn has(&self, most: u64) -> bool {
-        let _leaving = self.link.leaving.lock();
-        self.has_about(most)
     }
 
     /// The receipt of the message of this number and length; `None` if too many wait already, or too much. For one
@@ -199,9 +169,6 @@ impl Received for Inbox {
         let unsaid = {
             let leaving = &mut *self.link.leaving.lock();
             self.left.store(self.left.load(Relaxed) + tickets.len() as u64, Relaxed);
-            if self.is_holding() {
-                self.link.peer.room.notify_one();
-            }
             self.link.waiting.left(tickets.len() as u64);
             leaving.give_back(&self.link, tickets.iter().map(|ticket| ticket >> NUMBER_BITS).sum());
             let before = leaving.settled.unsaid();

@@ -1,7 +1,6 @@
 //! One connection of an association: made by dialling or accepting, introduced by a handshake, and then read, written,
 //! answered and watched over by a task each until one of them ends. Those that write and answer can be replaced.
 
-mod ahead;
 mod answering;
 mod answers;
 mod dial;
@@ -67,7 +66,6 @@ pub(crate) struct Link {
     /// Actors here that the peer watches, by the addresses it uses, and the end of each watch.
     watches: Mutex<BTreeMap<String, Arc<Closing>>>,
     answers: answers::Answers,
-    ahead: ahead::Ahead,
     answerer: Duty,
     writer: Duty,
     /// As long as somebody writes.
@@ -101,7 +99,6 @@ impl Link {
             pieces: Mutex::new(pieces::Pieces::new(peer.shared.options.limits())),
             watches: Mutex::default(),
             answers: answers::Answers::default(),
-            ahead: ahead::Ahead::new(peer.shared.options.outbound_bytes / 2),
             answerer: Duty::new(),
             writer: Duty::new(),
             pen: OnceLock::new(),
@@ -145,10 +142,7 @@ impl Link {
             return;
         }
         let now = self.peer.shared.nanos();
-        if self
-            .answerer
-            .is_overdue(!self.ahead.is_brimming() && self.answers.has_work(), now)
-        {
+        if self.answerer.is_overdue(self.answers.has_work(), now) {
             let turn = self.answerer.take_over();
             self.run(answering::answer(self.clone(), turn));
         }

@@ -1,7 +1,6 @@
 //! Reads frames, and does what they say.
 
 mod deliver;
-mod held;
 mod referring;
 mod senders;
 
@@ -21,14 +20,13 @@ use super::Link;
 use super::answers::Question;
 use super::inbox::Inbox;
 use super::pieces::Taken;
-use super::until::{Closing, give_way, unless};
+use super::until::{Closing, give_way};
 use crate::compression::Stretch;
 use crate::operations::{forbid, heard, serve};
-use crate::peer::{Inflow, Listening};
+use crate::peer::Inflow;
 use crate::transport_actor::InboundMessage;
 use crate::trust::Right;
 use deliver::{Receiver, Unusual};
-use held::Held;
 use referring::Referring;
 use senders::Senders;
 
@@ -51,8 +49,12 @@ pub(super) async fn read(
     let mut stretched = 0;
     let mut inbound = Inbound::new(link.clone(), decoder);
     let why = loop {
-        let handled = match inbound.handle_in_turn() {
-            Ok(handled @ (Handled::All | Handled::Some | Handled::Full)) => handled,
+        match inbound.handle_in_turn() {
+            Ok(Handled::All) => {}
+            Ok(Handled::Some) => {
+                give_way().await;
+                continue;
+            }
             Ok(Handled::Closed) => return,
             Ok(Handled::Goodbye(reason)) => {
                 if reason == GoodbyeReason::Leaving {
@@ -63,27 +65,6 @@ pub(super) async fn read(
             Err(why) => {
                 link.peer.counters.breaches.fetch_add(1, Relaxed);
                 break why;
-            }
-        };
-        // Who does not read what it is told is not heard, until it is silent for too long.
-        while link.peer.outbound.lock().is_overfull() {
-            if !link.wait_for_room().await {
-                return;
-            }
-        }
-        match handled {
-            Handled::All => {}
-            Handled::Full => {
-                link.peer.outbound.lock().listen(Listening::No);
-                if !link.wait_for_room().await {
-                    return;
-                }
-                link.peer.outbound.lock().listen(Listening::Yes);
-                continue;
-            }
-            _ => {
-                give_way().await;
-                continue;
             }
         }
         if let Some(stretch) = &mut stretch {
@@ -108,38 +89,34 @@ pub(super) async fn read(
                 }
             }
         }
-        let is_holding = link.ahead.is_holding();
+        // Who does not read what it is told is not heard, until it is silent for too long.
+        while link.peer.outbound.lock().is_overfull() {
+            link.deaf.store(true, Relaxed);
+            if link.closing().or(link.peer.room.notified()).await.is_none() {
+                return;
+            }
+            link.deaf.store(false, Relaxed);
+        }
         let room = match &mut stretch {
             None => inbound.decoder.buffer(),
             Some(stretch) => stretch.room(),
         };
-        let came = match is_holding {
-            false => link.closing().or(reader.read_buf(room)).await.map(Some),
-            true => {
-                let read = unless(link.peer.room.notified(), reader.read_buf(room));
-                link.closing().or(read).await
-            }
-        };
-        match came {
+        match link.closing().or(reader.read_buf(room)).await {
             None => return,
-            Some(None) => {} // more may be let in
-            Some(Some(Ok(0))) => break "the connection ended".to_owned(),
-            Some(Some(Ok(read))) => {
+            Some(Ok(0)) => break "the connection ended".to_owned(),
+            Some(Ok(read)) => {
                 link.hear();
                 link.peer.counters.bytes_read.fetch_add(read as u64, Relaxed);
             }
-            Some(Some(Err(error))) => break error.to_string(),
+            Some(Err(error)) => break error.to_string(),
         }
     };
-    inbound.end_in_turn();
     link.close(&why);
 }
 
 enum Handled {
     All,
     Some,
-    /// Nothing more is to be read before some of what is kept has gone on.
-    Full,
     Closed,
     Goodbye(GoodbyeReason),
 }
@@ -176,11 +153,8 @@ struct Inbound {
     inboxes: RefCell<BTreeMap<ActorId, Weak<Inbox>>>,
     /// Asks that were put into their mailboxes and nobody has begun with.
     asked: RefCell<Vec<Question>>,
-    /// When what is handled now has come.
+    /// When these came.
     arrived: Cell<Option<Moment>>,
-    /// How many asks before that nobody has begun with, or have an answer that is not written.
-    unanswered: Cell<u64>,
-    held: RefCell<Held>,
     referring: Arc<Referring>,
     /// How many inboxes there may be before it is looked for those that are of no use.
     most_inboxes: Cell<usize>,
@@ -206,8 +180,6 @@ impl Inbound {
             inboxes: RefCell::default(),
             asked: RefCell::default(),
             arrived: Cell::new(None),
-            unanswered: Cell::new(0),
-            held: RefCell::default(),
             referring,
             most_inboxes: Cell::new(FEW_INBOXES),
         }
@@ -225,42 +197,17 @@ impl Inbound {
             return Err("it leaves gaps in the numbers of its messages".to_owned());
         }
         let shared = &peer.shared;
-        self.unanswered.set(self.link.answers.about_waiting());
         self.is_published = shared.system.events().has_subscribers::<InboundMessage>();
         self.is_looked_at = self.is_published || !shared.propagators.is_empty();
         self.referring.begin();
         let resolver: Arc<dyn Resolver> = self.referring.clone();
-        let handled = Resolving::within(&resolver, || {
-            let handled = self.handle_all()?;
-            Ok(match handled {
-                // Its last words are behind all that.
-                Handled::Goodbye(_) => {
-                    self.let_all_in()?;
-                    handled
-                }
-                _ if self.let_in(BUDGET)? => Handled::Some,
-                Handled::Full if !self.held.get_mut().is_full() => Handled::Some,
-                _ => handled,
-            })
-        });
+        let handled = Resolving::within(&resolver, || self.handle_all());
         peer.references.rest();
         self.pass_on_asked();
         if matches!(handled, Ok(Handled::Some)) {
             std::mem::forget(resting); // there is more to read
         }
         handled
-    }
-
-    /// Nothing more will come: what was kept goes on, before anything that comes on the next connection.
-    fn end_in_turn(&mut self) {
-        let peer = self.link.peer.clone();
-        let _turn = peer.reading.lock();
-        if !self.held.get_mut().is_empty() && !self.link.closing().is_closed() {
-            // That it broke a rule is known.
-            let resolver: Arc<dyn Resolver> = self.referring.clone();
-            let _ = Resolving::within(&resolver, || self.let_all_in());
-            self.pass_on_asked();
-        }
     }
 
     /// Asks are begun with by another task, so that no actor can keep this one from reading.
@@ -278,7 +225,7 @@ impl Inbound {
     /// Handles the frames that are there.
     fn handle_all(&mut self) -> Result<Handled, String> {
         let mut left = BUDGET;
-        while left > 0 && !self.held.get_mut().is_full() {
+        while left > 0 {
             if let Some(unusual) = self.tell_known(&mut left) {
                 self.tell_unusual(unusual)?;
                 continue;
@@ -294,10 +241,7 @@ impl Inbound {
                 Err(error) => return Err(format!("it broke a rule: {error}")),
             }
         }
-        Ok(match left {
-            0 => Handled::Some,
-            _ => Handled::Full,
-        })
+        Ok(Handled::Some)
     }
 
     /// Delivers what nearly every frame is, for as long as they are and go the short way. Only there are actors queued together
@@ -320,9 +264,6 @@ impl Inbound {
     fn handle(&mut self, frame: Frame) -> Result<(), String> {
         let peer = &self.link.peer;
         match frame {
-            Frame::Terminated(_) | Frame::Operation(_) if !self.held.get_mut().is_empty() => {
-                self.held.get_mut().keep_behind(frame);
-            }
             Frame::Tell(envelope) => self.deliver(envelope, None)?,
             Frame::Ask { correlation, envelope } => self.deliver(envelope, Some(correlation))?,
             Frame::Reply(reply) => self.answered(reply),
@@ -494,14 +435,6 @@ impl Drop for Inbound {
 }
 
 impl Link {
-    /// Hears nothing until something was written; false: the connection is over.
-    async fn wait_for_room(&self) -> bool {
-        self.deaf.store(true, Relaxed);
-        let is_open = self.closing().or(self.peer.room.notified()).await.is_some();
-        self.deaf.store(false, Relaxed);
-        is_open
-    }
-
     fn say_ended(&self, address: &str, cause: TerminationCause) {
         self.write_in_order(&Frame::Terminated(Terminated {
             watcher: Name::Text("".into()),

@@ -90,18 +90,6 @@ impl Closing {
     }
 }
 
-/// What a future yields; `None` if the other one is ready before.
-pub(crate) async fn unless<F: Future>(other: impl Future, future: F) -> Option<F::Output> {
-    let (mut future, mut other) = (pin!(future), pin!(other));
-    poll_fn(|task| {
-        if let Poll::Ready(output) = future.as_mut().poll(task) {
-            return Poll::Ready(Some(output));
-        }
-        other.as_mut().poll(task).map(|_| None)
-    })
-    .await
-}
-
 /// Lets others have their turn. Not as tokio does it: who yields there comes back when this thread is free again, and here
 /// any thread can take it, while a handler blocks this one.
 pub(crate) async fn give_way() {

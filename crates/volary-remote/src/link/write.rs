@@ -96,15 +96,10 @@ async fn write_batch(link: &Link, pen: &PenHolder) -> io::Result<Written> {
     let peer = &link.peer;
     link.confirm();
     let spare = std::mem::take(batch);
-    *batch = {
-        let outbound = &mut *peer.outbound.lock();
-        let next = outbound.next_batch(link.epoch, spare, || peer.shared.nanos());
-        if link.ahead.is_brimming() && !outbound.is_brimming() {
-            link.ahead.set_brimming(false);
-            link.answers.ready.notify.notify_one();
-        }
-        next
-    };
+    *batch = peer
+        .outbound
+        .lock()
+        .next_batch(link.epoch, spare, || peer.shared.nanos());
     peer.room.notify_one();
     peer.made_room(); // it may have been full of what is written now
     if batch.is_empty() {

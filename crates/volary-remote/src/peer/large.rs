@@ -36,17 +36,10 @@ struct Allowed {
 }
 
 struct Large {
-    what: What,
+    /// Without: not a message, but behind those that were written before it.
+    message: Option<Numbered>,
     frame: Bytes,
     form: Form,
-}
-
-enum What {
-    Message(Numbered),
-    /// The answer to an ask.
-    Reply,
-    /// Something else, behind what was written before it.
-    Other,
 }
 
 /// A message that waits here.
@@ -69,12 +62,9 @@ pub(super) struct LargeFrames {
     /// Places with frames in the queue.
     behind: BTreeMap<u64, usize>,
     transfer: u64,
-    /// How many bytes wait here, how many of them are answers to asks, and how many are neither that nor messages.
+    /// How many bytes wait here, and how many of them are no messages.
     bytes: usize,
-    reply_bytes: usize,
     other_bytes: usize,
-    /// How many answers to asks there are.
-    replies: usize,
     /// How many bytes of pieces were written and not read by the other side yet. What small frames stand behind is all
     /// that: the buffers between the two nodes are large.
     unread: usize,
@@ -94,9 +84,7 @@ impl LargeFrames {
             behind: BTreeMap::new(),
             transfer: 0,
             bytes: 0,
-            reply_bytes: 0,
             other_bytes: 0,
-            replies: 0,
             unread: 0,
             window,
             distance: Distance::default(),
@@ -109,9 +97,8 @@ impl LargeFrames {
         self.queue.is_empty()
     }
 
-    /// How many wait here, but for answers to asks.
     pub(super) fn len(&self) -> usize {
-        self.queue.len() - self.replies
+        self.queue.len()
     }
 
     /// Whether something to this place waits here, which what comes after it must not pass.
@@ -124,12 +111,7 @@ impl LargeFrames {
         self.bytes
     }
 
-    /// How many of them are answers to asks.
-    pub(super) fn reply_bytes(&self) -> usize {
-        self.reply_bytes
-    }
-
-    /// How many of them are neither that nor messages.
+    /// How many of them are no messages.
     pub(super) fn other_bytes(&self) -> usize {
         self.other_bytes
     }
@@ -142,42 +124,35 @@ impl LargeFrames {
     /// A message.
     pub(super) fn push(&mut self, place: u64, sequence: u64, frame: Bytes) {
         *self.behind.entry(place).or_default() += 1;
-        self.put(What::Message(Numbered { place, sequence }), frame, Form::Divisible);
+        self.put(Some(Numbered { place, sequence }), frame, Form::Divisible);
     }
 
     /// A frame that is no message, as a whole.
     pub(super) fn push_other(&mut self, frame: Bytes) {
         self.other_bytes += frame.len();
-        self.put(What::Other, frame, Form::Whole);
+        self.put(None, frame, Form::Whole);
     }
 
     /// The same for a frame that may be in pieces.
     pub(super) fn push_answer(&mut self, frame: Bytes) {
         self.other_bytes += frame.len();
-        self.put(What::Other, frame, Form::Divisible);
+        self.put(None, frame, Form::Divisible);
     }
 
-    /// The same for the answer to an ask.
-    pub(super) fn push_reply(&mut self, frame: Bytes) {
-        self.reply_bytes += frame.len();
-        self.replies += 1;
-        self.put(What::Reply, frame, Form::Divisible);
-    }
-
-    fn put(&mut self, what: What, frame: Bytes, form: Form) {
+    fn put(&mut self, message: Option<Numbered>, frame: Bytes, form: Form) {
         self.bytes += frame.len();
-        self.queue.push_back(Large { what, frame, form });
+        self.queue.push_back(Large { message, frame, form });
     }
 
     /// The messages that wait here, with their numbers.
     pub(super) fn messages(&self) -> impl Iterator<Item = (u64, &[u8])> {
         let messages = self.queue.iter();
-        messages.filter_map(|large| Some((large.message()?.sequence, &*large.frame)))
+        messages.filter_map(|large| Some((large.message.as_ref()?.sequence, &*large.frame)))
     }
 
-    /// What waits here and is neither a message nor the answer to an ask.
+    /// What waits here and is no message.
     pub(super) fn others(&self) -> impl Iterator<Item = &[u8]> {
-        let others = self.queue.iter().filter(|large| matches!(large.what, What::Other));
+        let others = self.queue.iter().filter(|large| large.message.is_none());
         others.map(|large| &*large.frame)
     }
 
@@ -190,7 +165,7 @@ impl LargeFrames {
 
     /// Of none of them a piece has gone: each message has so much less time.
     pub(super) fn count_down(&mut self, by: Duration) {
-        for large in self.queue.iter_mut().filter(|large| large.message().is_some()) {
+        for large in self.queue.iter_mut().filter(|large| large.message.is_some()) {
             let mut out = BytesMut::new();
             if Addressed::count_down(&large.frame, by, &mut out) {
                 self.bytes = self.bytes - large.frame.len() + out.len();
@@ -203,7 +178,7 @@ impl LargeFrames {
     pub(super) fn withdraw(&mut self, is_withdrawn: impl Fn(u64) -> bool) {
         let waiting = std::mem::take(&mut self.queue);
         for large in waiting {
-            match large.message() {
+            match &large.message {
                 Some(message) if is_withdrawn(message.sequence) => self.forget(&large),
                 _ => self.queue.push_back(large),
             }
@@ -212,8 +187,13 @@ impl LargeFrames {
 
     /// Takes out the first message here, if it is this one and has not begun to go.
     pub(super) fn withdraw_first(&mut self, sequence: u64) -> bool {
-        let is_it = |large: &Large| large.message().is_some_and(|message| message.sequence == sequence);
-        let first = self.queue.iter().position(|large| large.message().is_some());
+        let is_it = |large: &Large| {
+            large
+                .message
+                .as_ref()
+                .is_some_and(|message| message.sequence == sequence)
+        };
+        let first = self.queue.iter().position(|large| large.message.is_some());
         let Some(large) = first
             .filter(|first| is_it(&self.queue[*first]))
             .and_then(|first| self.queue.remove(first))
@@ -226,17 +206,9 @@ impl LargeFrames {
 
     fn forget(&mut self, large: &Large) {
         self.bytes -= large.frame.len();
-        let message = match &large.what {
-            What::Message(message) => message,
-            What::Reply => {
-                self.reply_bytes -= large.frame.len();
-                self.replies -= 1;
-                return;
-            }
-            What::Other => {
-                self.other_bytes -= large.frame.len();
-                return;
-            }
+        let Some(message) = &large.message else {
+            self.other_bytes -= large.frame.len();
+            return;
         };
         if let Some(count) = self.behind.get_mut(&message.place) {
             *count -= 1;
@@ -339,18 +311,7 @@ impl LargeFrames {
         self.distance = Distance::default();
         self.unread = 0;
         self.bytes = 0;
-        self.reply_bytes = 0;
         self.other_bytes = 0;
-        self.replies = 0;
-    }
-}
-
-impl Large {
-    fn message(&self) -> Option<&Numbered> {
-        match &self.what {
-            What::Message(message) => Some(message),
-            What::Reply | What::Other => None,
-        }
     }
 }
 
@@ -447,18 +408,13 @@ mod tests {
         let mut large = LargeFrames::new(4_000, 1_000);
         large.push(1, 1, vec![0; 3_004].into());
         large.push_answer(vec![0; 3_004].into());
-        large.push_reply(vec![0; 3_004].into());
-        assert_eq!(
-            (large.other_bytes(), large.reply_bytes(), large.len()),
-            (3_004, 3_004, 2)
-        );
         large.set_chunk(usize::MAX);
         let mut out = Vec::new();
         while !large.is_empty() {
             large.next_piece(&mut out, usize::MAX);
         }
-        assert_eq!(out.iter().map(Bytes::len).collect::<Vec<_>>(), [3_004; 3], "whole");
-        assert_eq!((large.bytes(), large.other_bytes(), large.reply_bytes()), (0, 0, 0));
+        assert_eq!(out.iter().map(Bytes::len).collect::<Vec<_>>(), [3_004, 3_004], "whole");
+        assert_eq!((large.bytes(), large.other_bytes()), (0, 0));
     }
 
     #[test]

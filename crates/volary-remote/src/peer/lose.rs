@@ -10,7 +10,7 @@ use volary_wire::native::{Addressed, Bounds, Capabilities, Frame, FrameDecoder, 
 
 use super::lost::Lost;
 use super::names::Names;
-use super::outbound::{Asked, Listening, Outbound};
+use super::outbound::{Asked, Outbound};
 use crate::outlet::place;
 
 impl Outbound {
@@ -32,8 +32,6 @@ impl Outbound {
         self.wanted = false;
         self.names = Names::new();
         self.first.clear();
-        self.replies = 0;
-        self.listening = Listening::Yes;
         (self.epoch, lost)
     }
 
@@ -227,7 +225,7 @@ impl Outbound {
         let errands = frames(&self.ready).filter(|frame| is_errand(frame)).count();
         self.unsaid += (errands + self.large.others().filter(|frame| is_errand(frame)).count()) as u64;
         self.ready.clear();
-        (self.answers, self.replies) = (0, 0);
+        self.answers = 0;
         self.writing = false;
         self.large.clear();
         // Each connection counts from 1, so that the other side knows what it has not got yet.

@@ -43,7 +43,7 @@ pub(crate) use known::{Known, Watched};
 use lives::Lives;
 pub(crate) use lost::Lost;
 use misnamed::Misnamed;
-pub(crate) use outbound::{Listening, Outbound};
+pub(crate) use outbound::Outbound;
 pub use reading::PeerReading;
 pub(crate) use referred::Referred;
 pub(crate) use settled::Settled;

@@ -34,13 +34,6 @@ pub(super) struct Asked {
     pub(super) message: TypeId,
 }
 
-/// Whether this side reads what the other one says.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Listening {
-    Yes,
-    No,
-}
-
 /// The peer said something that cannot be true. Its connection is to be closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Breach {
@@ -59,15 +52,12 @@ pub(crate) struct Outbound {
     pub(super) ready: BytesMut,
     /// How many bytes of that are answers, which the peer decides on, and not this node.
     pub(super) answers: usize,
-    /// How many bytes of `first` are answers to asks.
-    pub(super) replies: usize,
     /// The writer was told that there is something, and has not come yet.
     pub(super) told: bool,
     /// How large batches were lately.
     usual: usize,
     /// A batch is being written.
     pub(super) writing: bool,
-    pub(super) listening: Listening,
     pub(super) large: LargeFrames,
     pub(super) names: Names,
     pub(super) sequence: u64,
@@ -101,10 +91,8 @@ impl Outbound {
             ready: BytesMut::new(),
             told: false,
             answers: 0,
-            replies: 0,
             usual: 0,
             writing: false,
-            listening: Listening::Yes,
             large: LargeFrames::new(options.large_window, options.chunk_bytes),
             names: Names::new(),
             sequence: 0,
@@ -273,10 +261,9 @@ impl Outbound {
         self.must_be_taken(frame.len() - 4)?;
         if !self.connected {
         } else if frame.len() > self.terms.chunk {
-            self.large.push_reply(frame.to_vec().into());
+            self.large.push_answer(frame.to_vec().into());
         } else {
             self.first.extend_from_slice(frame);
-            self.replies += frame.len();
             self.large.mind_others();
         }
         Ok(())
@@ -305,7 +292,7 @@ impl Outbound {
         }
         self.told = false;
         let pace = self.pace();
-        (self.answers, self.replies) = (0, 0);
+        self.answers = 0;
         std::mem::swap(&mut spare.first, &mut self.first);
         std::mem::swap(&mut spare.rest, &mut self.ready);
         if !spare.rest.is_empty() {
@@ -319,30 +306,18 @@ impl Outbound {
 
     /// Who does not listen until this is written cannot wait for a word of the other side.
     fn pace(&self) -> Pace {
-        match self.listening {
-            Listening::Yes if !self.is_overfull() => Pace::Measured,
-            _ => Pace::Any,
+        match self.is_overfull() {
+            true => Pace::Any,
+            false => Pace::Measured,
         }
     }
 
-    /// Whoever reads listens to the other side from now on, or does not, for a reason that is not known here.
-    pub(crate) fn listen(&mut self, listening: Listening) {
-        self.listening = listening;
-    }
-
     /// Whether so much waits to be written that nothing more should be heard, which would only bring more to say: what
-    /// answers and tells of ends is not charged to anybody else. Answers to asks do not count, which have a bound of their own:
-    /// two nodes that are full of them have to hear each other to get rid of them.
+    /// answers and tells of ends is not charged to anybody else.
     pub(crate) fn is_overfull(&self) -> bool {
-        self.first.len() - self.replies + self.answers + self.large.other_bytes() > self.most_bytes
+        self.first.len() + self.answers + self.large.other_bytes() > self.most_bytes
             || self.ready.len() / 2 > self.most_bytes
             || self.large.len() as u64 / 2 > self.window
-    }
-
-    /// Whether answers to asks wait that are so long that no more should be made: half of what may wait, since as much may be
-    /// in the batch that is being written.
-    pub(crate) fn is_brimming(&self) -> bool {
-        self.replies + self.large.reply_bytes() >= self.most_bytes / 2
     }
 
     /// Whether so many bytes are about to be written, after which [`next_batch`](Outbound::next_batch) is called.

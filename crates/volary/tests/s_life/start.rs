@@ -243,3 +243,34 @@ impl Yielder {
         Err(Fault::msg("no"))
     }
 }
+
+/// What can be made only once is not made again, and why it did not start is what its spawner hears.
+#[tokio::test]
+async fn s9_a_start_that_fails_of_what_is_made_once_says_why() {
+    #[derive(Debug, thiserror::Error)]
+    #[error("nobody calls")]
+    struct Silent;
+
+    struct Session;
+
+    #[actor]
+    impl Session {
+        fn started(&mut self) -> Result<(), Fault> {
+            Err(Silent).or_fault()
+        }
+    }
+
+    let system = builder("once").start().await.unwrap();
+    let failed = system.spawn(once(|| Session)).await.unwrap_err();
+    let volary::SpawnError::Start { attempts, fault, .. } = failed else {
+        panic!("{failed:?}")
+    };
+    assert!(fault.is::<Silent>(), "{fault}");
+    assert_eq!(attempts, 1);
+    let failed = system
+        .spawn(once(|| Err::<Session, _>(Fault::new(Silent))))
+        .await
+        .unwrap_err();
+    assert!(failed.to_string().contains("nobody calls"), "{failed}");
+    system.stop().await.unwrap();
+}

@@ -104,6 +104,14 @@ impl Log {
         }
     }
 
+    /// After room was not reserved at once although nobody is to be asked: unless the region is full, another writer was faster.
+    pub(crate) fn stand_back(&self, words: usize) {
+        let next = self.word.load(Relaxed).wrapping_add(words as u64);
+        if next.wrapping_sub(1) & OBSTACLES == 0 {
+            back_off();
+        }
+    }
+
     /// As long as other writers are faster.
     #[cold]
     #[inline(never)]

@@ -8,15 +8,13 @@ use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
 use volary_core::foreign::{Arrival, Receipt, Receipts};
-use volary_core::{ActorId, Address, AnyRef, Baggage, DeadReason, Moment, Path, TraceContext};
+use volary_core::{ActorId, Address, AnyRef, Baggage, DeadReason, Path, TraceContext};
 use volary_wire::native::{Envelope, Frame, Metadata, Name, Outcome, Reply, Told};
 use volary_wire::{DeliverError, Route};
 
 use super::super::answers::Question;
 use super::super::inbox::{Delivering, Inbox, LAST_NUMBER};
-use super::held::{Admitted, Kept};
 use super::{FEW_INBOXES, Inbound};
-use crate::operations::serve;
 use crate::transport_actor::{InboundMessage, RemoteEnvelope};
 use crate::trust::Right;
 
@@ -61,6 +59,7 @@ impl Inbound {
         peer.counters.one_received();
         let sequence = told.sequence;
         let delivering = Delivering::begin(&self.link, sequence);
+        self.referring.begin_message();
         let delivered = match receiver.admit(sequence, told.payload.len(), false) {
             Some(receipt) => Arrival::new(&peer.shared.system)
                 .receipt(receipt)
@@ -94,7 +93,7 @@ impl Inbound {
         let (_, place) = self.addresses.get(told.receiver)?;
         let receiver = Ref::filter_map(place.receiver.borrow(), Option::as_ref).ok()?;
         let (last, route) = receiver.last?;
-        if last != (told.type_name, self.retyped) || receiver.inbox.is_holding() || !receiver.actor.is_alive() {
+        if last != (told.type_name, self.retyped) || !receiver.actor.is_alive() {
             return None;
         }
         let sender = match told.sender {
@@ -251,6 +250,7 @@ impl Inbound {
         let link = &*self.link;
         let shared = &link.peer.shared;
         let route = self.route(&envelope.type_name, receiver)?;
+        self.referring.begin_message();
         let mut baggage = envelope.metadata.as_ref().and_then(|metadata| self.baggage(metadata));
         if !shared.propagators.is_empty() {
             let refused = |why| Undelivered::Not(Outcome::REFUSED, why);
@@ -262,31 +262,35 @@ impl Inbound {
         if correlation.is_some() && !link.answers.begin(shared.options.window) {
             return Err(Undelivered::Busy);
         }
-        let names = || {
-            (
-                envelope.receiver.clone(),
-                envelope.sender.clone(),
-                envelope.type_name.clone(),
-            )
-        };
-        let names = self.must_wait(&receiver.inbox, correlation).then(names);
-        let message = Admitted {
-            sequence: envelope.sequence,
-            correlation,
-            route,
-            sender: envelope.sender.as_ref().and_then(|name| self.sender(name)),
-            baggage,
-            left: envelope.metadata.as_ref().and_then(Metadata::deadline),
-            arrived: correlation.map(|_| self.arrived()),
-            codec: envelope.codec,
-            payload: envelope.payload,
-            receipt,
-        };
-        if let Some(names) = names {
-            self.hold(receiver, message, names);
-            return Ok(());
+        let sender = envelope.sender.as_ref().and_then(|name| self.sender(name));
+        let mut arrival = Arrival::new(&shared.system).receipt(receipt).from(sender);
+        if let Some(baggage) = &baggage {
+            arrival = arrival.baggage(baggage);
         }
-        self.put(&receiver.actor, message)
+        let left = envelope.metadata.as_ref().and_then(Metadata::deadline);
+        if let (Some(left), None) = (left, correlation) {
+            arrival = arrival.time_left(left); // an ask has its own
+        }
+        let (codec, payload) = (envelope.codec, envelope.payload);
+        let actor = &receiver.actor;
+        let delivered = match correlation {
+            None => arrival.deliver(|| route.tell(actor, codec, payload)),
+            Some(correlation) => match arrival.deliver(|| route.ask(actor, codec, payload, left)) {
+                Ok(mut reply) => {
+                    let now = || shared.system.now();
+                    let arrived = self.arrived.get().unwrap_or_else(now);
+                    self.arrived.set(Some(arrived));
+                    reply.count_from(arrived);
+                    self.asked.borrow_mut().push(Question { correlation, reply });
+                    Ok(())
+                }
+                Err(error) => {
+                    link.answers.one_ended();
+                    Err(error)
+                }
+            },
+        };
+        delivered.map_err(|error| self.why_not(error))
     }
 
     /// What travelled along, but for what is beyond the bounds of handlers, which stays behind and is said once.
@@ -302,53 +306,6 @@ impl Inbound {
         Some(baggage)
     }
 
-    /// When what is handled now has come.
-    fn arrived(&self) -> Moment {
-        let arrived = self.arrived.get().unwrap_or_else(|| self.link.peer.shared.system.now());
-        self.arrived.set(Some(arrived));
-        arrived
-    }
-
-    /// Puts a message into its mailbox.
-    #[inline]
-    fn put(&self, actor: &AnyRef, message: Admitted) -> Result<(), Undelivered> {
-        let Admitted {
-            correlation,
-            route,
-            sender,
-            baggage,
-            left,
-            arrived,
-            codec,
-            payload,
-            receipt,
-            ..
-        } = message;
-        let system = &self.link.peer.shared.system;
-        let mut arrival = Arrival::new(system).receipt(receipt).from(sender);
-        if let Some(baggage) = &baggage {
-            arrival = arrival.baggage(baggage);
-        }
-        if let (Some(left), None) = (left, correlation) {
-            arrival = arrival.time_left(left); // an ask has its own
-        }
-        let delivered = match correlation {
-            None => arrival.deliver(|| route.tell(actor, codec, payload)),
-            Some(correlation) => match arrival.deliver(|| route.ask(actor, codec, payload, left)) {
-                Ok(mut reply) => {
-                    arrived.into_iter().for_each(|arrived| reply.count_from(arrived));
-                    self.asked.borrow_mut().push(Question { correlation, reply });
-                    Ok(())
-                }
-                Err(error) => {
-                    self.link.answers.one_ended();
-                    Err(error)
-                }
-            },
-        };
-        delivered.map_err(|error| self.why_not(error))
-    }
-
     /// Why a message was not delivered.
     #[cold]
     fn why_not(&self, error: DeliverError) -> Undelivered {
@@ -356,115 +313,6 @@ impl Inbound {
             Some(why) => Undelivered::Not(Outcome::REFUSED, why),
             None => error.into(),
         }
-    }
-
-    /// Whether a message has to wait before its mailbox.
-    #[inline]
-    fn must_wait(&self, inbox: &Inbox, correlation: Option<u64>) -> bool {
-        let ahead = &self.link.ahead;
-        let is_far = || {
-            let known = self.unanswered.get() + self.asked.borrow().len() as u64;
-            ahead.is_brimming() || known >= ahead.most() || inbox.has_about(ahead.most())
-        };
-        inbox.is_holding() || correlation.is_some() && is_far()
-    }
-
-    #[cold]
-    fn hold(&self, receiver: &Receiver, mut message: Admitted, names: Names) {
-        self.link.ahead.set_holding(true);
-        // Numbers may have other names by then. Of an ask nobody needs them.
-        let (to, from, type_name) = names;
-        let from = from.map(|name| self.spelt(name, message.correlation));
-        let to = self.spelt(to, message.correlation);
-        let type_name = match (message.correlation, type_name) {
-            (None, Name::Id(id)) => Name::Text(self.types.get(id).map_or("", |(text, ())| text).into()),
-            (_, name) => name,
-        };
-        let names = (to, from, type_name);
-        message.arrived = Some(self.arrived());
-        let held = &mut *self.held.borrow_mut();
-        held.keep(&receiver.actor, &receiver.inbox, message, names);
-    }
-
-    /// The address of somebody who was told something, in full.
-    fn spelt(&self, name: Name, correlation: Option<u64>) -> Name {
-        match (correlation, name) {
-            (None, Name::Id(id)) => Name::Text(self.addresses.get(id).map_or("", |(text, _)| text).into()),
-            (_, name) => name,
-        }
-    }
-
-    /// Whether one more ask that was kept may go on, as far as that is not a matter of its mailbox.
-    fn may_ask(&self) -> bool {
-        let ahead = &self.link.ahead;
-        let known = || self.link.answers.waiting() + self.asked.borrow().len() as u64;
-        !ahead.is_brimming() && known() < ahead.most()
-    }
-
-    /// Lets in messages that were kept, as many as others leave time for, and then what waited behind them; whether there may
-    /// be more that can go.
-    pub(super) fn let_in(&mut self, mut most: usize) -> Result<bool, String> {
-        if self.held.get_mut().is_empty() && !self.link.ahead.is_holding() {
-            return Ok(false);
-        }
-        while most > 0 {
-            most -= 1;
-            let has_room = |inbox: &Inbox| !inbox.has(self.link.ahead.most());
-            let next = {
-                let held = &mut *self.held.borrow_mut();
-                held.next_told()
-                    .or_else(|| self.may_ask().then(|| held.next(has_room)).flatten())
-            };
-            let Some((actor, kept)) = next else { break };
-            self.go_on(&actor, kept)?;
-        }
-        self.let_in_behind();
-        let is_holding = !self.held.get_mut().is_empty();
-        self.link.ahead.set_holding(is_holding);
-        Ok(is_holding && most == 0)
-    }
-
-    /// Lets in all that was kept: nobody waits for the answers any more.
-    pub(super) fn let_all_in(&mut self) -> Result<(), String> {
-        loop {
-            let held = self.held.get_mut();
-            let next = held.next_told().or_else(|| held.next(|_| true));
-            let Some((actor, kept)) = next else { break };
-            self.go_on(&actor, kept)?;
-        }
-        self.let_in_behind();
-        Ok(())
-    }
-
-    fn let_in_behind(&mut self) {
-        while let Some(frame) = self.held.get_mut().next_behind() {
-            match frame {
-                Frame::Terminated(terminated) => self.terminated(&terminated),
-                Frame::Operation(operation) => serve(&self.link, &operation),
-                _ => {}
-            }
-        }
-    }
-
-    /// A message that was kept goes into its mailbox now.
-    fn go_on(&self, actor: &AnyRef, kept: Kept) -> Result<(), String> {
-        let Kept { mut message, names, .. } = kept;
-        let (sequence, correlation) = (message.sequence, message.correlation);
-        let delivering = Delivering::begin(&self.link, sequence);
-        let is_given_up = correlation.is_some_and(|correlation| self.link.answers.was_given_up(correlation));
-        let delivered = if is_given_up {
-            self.link.answers.one_ended();
-            drop(message);
-            Err(Undelivered::GivenUp)
-        } else {
-            if let (None, Some(left), Some(arrived)) = (correlation, message.left, message.arrived) {
-                let waited = self.link.peer.shared.system.now().since(arrived);
-                message.left = Some(left.saturating_sub(waited));
-            }
-            self.put(actor, message)
-        };
-        self.concluded(sequence, delivering, delivered)
-            .or_else(|why| self.undelivered(sequence, correlation, &names, why))
     }
 
     /// Whoever lives at a place that the peer names, out of what is remembered of it: to be put back.

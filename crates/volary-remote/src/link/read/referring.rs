@@ -1,18 +1,21 @@
 //! Follows references in messages of a peer, as far as there is room for those they lead to.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use volary_core::{Address, AnyRef, Resolver};
 
 use crate::peer::{Peer, Referred};
 
+const READS_BETWEEN_SWEEPS: u32 = 64;
+
 pub(super) struct Referring {
     peer: Arc<Peer>,
     /// One was not followed for want of room.
     refused: AtomicBool,
-    /// It was looked for those that nobody refers to.
-    swept: AtomicBool,
+    /// How many more times it is read before it may be looked again for those that nobody refers to, which goes through all of
+    /// them.
+    before_sweep: AtomicU32,
 }
 
 impl Referring {
@@ -20,14 +23,23 @@ impl Referring {
         Arc::new(Referring {
             peer,
             refused: AtomicBool::new(false),
-            swept: AtomicBool::new(false),
+            before_sweep: AtomicU32::new(0),
         })
     }
 
     /// More is read from now on.
     pub(super) fn begin(&self) {
+        self.begin_message();
+        let before = self.before_sweep.load(Relaxed);
+        if before > 0 {
+            self.before_sweep.store(before - 1, Relaxed);
+        }
+    }
+
+    /// What was refused before is no matter of the message that is read now.
+    #[inline]
+    pub(super) fn begin_message(&self) {
         self.refused.store(false, Relaxed);
-        self.swept.store(false, Relaxed);
     }
 
     /// Why a message was not read, if it was for that. Once for each.
@@ -41,7 +53,8 @@ impl Referring {
     fn room(&self) -> Option<Referred> {
         let references = &self.peer.references;
         Referred::by(references).or_else(|| {
-            if !self.swept.swap(true, Relaxed) {
+            if self.before_sweep.load(Relaxed) == 0 {
+                self.before_sweep.store(READS_BETWEEN_SWEEPS, Relaxed);
                 self.peer.shared.sweep();
             }
             Referred::by(references)
