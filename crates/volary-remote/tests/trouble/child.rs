@@ -115,12 +115,13 @@ async fn run() {
     let home = variable("TO").unwrap();
     let hush = Arc::new(AtomicBool::new(false));
     let speaker = {
-        let hush = hush.clone();
-        let to = format!("volary://home@{home}/user/guard").parse().unwrap();
-        let to: ActorRef<Counter> = remote.actor(&to).unwrap();
+        let (remote, hush) = (remote.clone(), hush.clone());
+        let to: volary_core::Address = format!("volary://home@{home}/user/guard").parse().unwrap();
         let speaker = system.spawn(move || Speaker {
             from: format!("speaker-{}", std::process::id()),
             to: to.clone(),
+            remote: remote.clone(),
+            found: None,
             number: 0,
             hush: hush.clone(),
         });

@@ -51,6 +51,7 @@ async fn r8_a_node_that_starts_again_with_its_clock_set_back_is_spoken_to() {
     home.watch(&child).await;
     let mut writer = Writer::new(&home, &node, "a");
     writer.write(100).await;
+    home.connected(&child).await;
     child.command("speak 100");
     until("traffic", || child.handled() == 100 && home.heard_of(&child) == 100).await;
     child.kill();

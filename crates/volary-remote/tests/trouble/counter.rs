@@ -7,6 +7,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 use volary::prelude::*;
+use volary_core::Address;
+use volary_remote::Remote;
 
 /// Writes a line down, where it outlives whoever wrote it.
 pub(crate) type Pen = Arc<dyn Fn(String) + Send + Sync>;
@@ -52,8 +54,10 @@ pub(crate) const LAST_WORDS: usize = 3;
 /// Says numbered words to one actor elsewhere.
 pub(crate) struct Speaker {
     pub(crate) from: String,
-    /// By its path.
-    pub(crate) to: ActorRef<Counter>,
+    pub(crate) to: Address,
+    pub(crate) remote: Remote,
+    /// By its path, from the first word on: whoever has one needs a connection, and calls.
+    pub(crate) found: Option<ActorRef<Counter>>,
     pub(crate) number: u64,
     /// It is to say no more.
     pub(crate) hush: Arc<AtomicBool>,
@@ -89,7 +93,10 @@ impl Speaker {
                 number: self.number + 1,
                 padding: vec![7; padding],
             };
-            if self.to.tell(count).is_ok() {
+            if self.found.is_none() {
+                self.found = self.remote.actor(&self.to);
+            }
+            if self.found.as_ref().is_some_and(|to| to.tell(count).is_ok()) {
                 self.number += 1;
                 return;
             }
