@@ -173,7 +173,7 @@ impl Header {
         self.extras_if_any()?.mailbox.bound.as_ref()
     }
 
-    /// The bound of a mailbox that has no other rule, and where senders wait.
+    /// The bound of a mailbox that has no other rule.
     #[inline]
     pub(crate) fn lone_bound(&self) -> Option<&Bound> {
         self.bound().filter(|bound| bound.alone)

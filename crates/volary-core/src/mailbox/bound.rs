@@ -24,7 +24,7 @@ pub(crate) struct Bound {
     pub(crate) capacity: u64,
     /// Whether `send` waits for room, or is refused like `tell`.
     pub(crate) waits: bool,
-    /// It does, and the mailbox has no rule but this.
+    /// The mailbox has no rule but this.
     pub(crate) alone: bool,
     /// There is room for every record before this one. Never too far: readers only advance.
     until: AtomicU64,
@@ -47,7 +47,7 @@ impl Bound {
         Bound {
             capacity,
             waits,
-            alone: waits,
+            alone: true,
             until: AtomicU64::new(capacity),
             waiting: AtomicBool::new(false),
             queue: Mutex::new(Queue::default()),

@@ -173,8 +173,9 @@ impl MailboxKind {
             MailboxKind::Unbounded | MailboxKind::Segmented | MailboxKind::Custom(_) => None,
             MailboxKind::Bounded(capacity) => Some(Bound::new(*capacity as u64, true)),
             MailboxKind::BoundedCustom(capacity, _) => Some(Bound::new(*capacity as u64, true).beside_others()),
-            MailboxKind::BoundedRefusing(capacity) | MailboxKind::BoundedRefusingCustom(capacity, _) => {
-                Some(Bound::new(*capacity as u64, false))
+            MailboxKind::BoundedRefusing(capacity) => Some(Bound::new(*capacity as u64, false)),
+            MailboxKind::BoundedRefusingCustom(capacity, _) => {
+                Some(Bound::new(*capacity as u64, false).beside_others())
             }
         }
     }

@@ -83,7 +83,7 @@ impl<'a, M: Message> SendFuture<'a, M> {
         let Some(bound) = self.target.lone_bound() else {
             return false;
         };
-        if self.message.is_none() || self.patience.is_some() || !bound.may_try(None) {
+        if !bound.waits || self.message.is_none() || self.patience.is_some() || !bound.may_try(None) {
             return false;
         }
         let message = &mut self.message;

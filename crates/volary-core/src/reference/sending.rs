@@ -9,7 +9,7 @@ use super::actor_ref::ActorRef;
 use super::ask::Ask;
 use super::batch::AskAll;
 use super::errors::{TellAllError, TellError};
-use super::post::{envelope_from_here, post, post_at_once};
+use super::post::{envelope_from_here, post, post_at_once, post_within};
 use super::reply_to::ReplyTo;
 use super::send::SendFuture;
 use super::target::{Accepts, Target};
@@ -178,6 +178,20 @@ pub(super) fn tell<M: Message>(cell: &CellRef, table: &'static MessageTable, mes
 
 #[inline(never)]
 fn tell_otherwise<M: Message>(cell: &CellRef, table: &'static MessageTable, message: M) -> Result<(), TellError<M>> {
+    let mut message = Some(message);
+    if let Some(bound) = cell.lone_bound() {
+        // Nobody who tells waits.
+        let take = || match message.take() {
+            Some(message) => message,
+            None => unreachable!("put there just before"),
+        };
+        if post_within(cell, bound, table, take) {
+            return finish_tell(cell, Ok(()));
+        }
+    }
+    let Some(message) = message else {
+        unreachable!("it was not sent")
+    };
     let sent = post(cell, table, envelope_from_here(cell), message);
     finish_tell(cell, sent)
 }
